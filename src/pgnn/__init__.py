@@ -1,0 +1,8 @@
+"""Position-aware graph neural networks: learn where nodes are in a graph."""
+
+from pgnn.anchors import AnchorSets as AnchorSets
+from pgnn.anchors import sample_anchor_sets as sample_anchor_sets
+from pgnn.errors import PGNNError as PGNNError
+from pgnn.graph import Graph as Graph
+
+__version__ = "0.1.0.dev0"

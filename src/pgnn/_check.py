@@ -1,0 +1,133 @@
+"""Validation of the arrays a Graph is made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pgnn.errors import PGNNError
+
+
+def as_edges(edges: ArrayLike) -> NDArray[np.integer[Any]]:
+    """Return integer pairs `[num_edges, 2]`."""
+    try:
+        pairs = np.asarray(edges)
+    except ValueError as error:
+        raise PGNNError(f"edges must be pairs of node indices ({error})") from error
+    if pairs.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise PGNNError(
+            f"edges must have shape [num_edges, 2] (got {list(pairs.shape)}); "
+            "transpose an edge_index of shape [2, num_edges]"
+        )
+    if not np.issubdtype(pairs.dtype, np.integer):
+        raise PGNNError(
+            f"edges must hold integer node indices (got dtype {pairs.dtype}); "
+            "read_graph and from_networkx map other ids to indices"
+        )
+    if pairs.dtype == np.uint64:
+        if int(pairs.max()) > np.iinfo(np.int64).max:
+            raise PGNNError(f"edges must hold node indices (got {pairs.max()})")
+        pairs = pairs.astype(np.int64)
+    return pairs
+
+
+def as_weights(weights: ArrayLike | None, num_edges: int) -> NDArray[np.float64] | None:
+    """Return a positive finite float64 an edge, or None."""
+    if weights is None:
+        return None
+    try:
+        values = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise PGNNError(f"weights must be numbers ({error})") from error
+    if values.shape != (num_edges,):
+        raise PGNNError(
+            f"weights must have one entry an edge, [{num_edges}] (got {list(values.shape)})"
+        )
+    bad = np.flatnonzero(~((values > 0) & np.isfinite(values)))
+    if bad.size:
+        raise PGNNError(
+            f"weights must be positive and finite (weights[{bad[0]}] = {values[bad[0]]})"
+        )
+    return values
+
+
+def as_features(x: ArrayLike | None, num_nodes: int) -> NDArray[np.float32] | None:
+    """Return finite float32 features `[num_nodes, num_features]`, or None."""
+    if x is None:
+        return None
+    try:
+        with np.errstate(over="ignore"):  # reported below as what it becomes: infinite
+            features = np.array(x, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise PGNNError(f"features x must be numbers, a row a node ({error})") from error
+    if features.ndim == 1:
+        features = features[:, None]
+    if features.ndim != 2 or features.shape[0] != num_nodes:
+        raise PGNNError(
+            f"features x must have a row a node, [{num_nodes}, num_features] "
+            f"(got {list(features.shape)})"
+        )
+    if not np.isfinite(features).all():
+        row, column = np.argwhere(~np.isfinite(features))[0]
+        raise PGNNError(
+            f"features x must be finite (x[{row}, {column}] = {features[row, column]}); "
+            "fill or drop missing values first"
+        )
+    return features
+
+
+def as_labels(
+    y: ArrayLike | None, num_nodes: int
+) -> tuple[NDArray[np.int64] | None, NDArray[Any] | None]:
+    """Return integer labels a node and, for labels that are strings, the names they stand for."""
+    if y is None:
+        return None, None
+    labels = np.asarray(y)
+    if labels.shape != (num_nodes,):
+        raise PGNNError(
+            f"labels y must have one entry a node, [{num_nodes}] (got {list(labels.shape)})"
+        )
+    if np.issubdtype(labels.dtype, np.integer) or labels.dtype == np.bool_:
+        return labels.astype(np.int64), None
+    if np.issubdtype(labels.dtype, np.floating):
+        if not np.array_equal(labels, np.round(labels)):  # also false for NaN
+            raise PGNNError("labels y must be integers or strings (got fractions or NaN)")
+        return labels.astype(np.int64), None
+    names, codes = np.unique(labels.astype(str), return_inverse=True)
+    return codes.astype(np.int64), names
+
+
+def as_node_ids(node_ids: ArrayLike | None, num_nodes: int) -> NDArray[Any]:
+    """Return distinct node ids: int64, strings, or (from networkx) any hashable objects."""
+    if node_ids is None:
+        return np.arange(num_nodes, dtype=np.int64)
+    ids = _id_array(node_ids)
+    if len(ids) != num_nodes:
+        raise PGNNError(f"node_ids must have one entry a node, [{num_nodes}] (got [{len(ids)}])")
+    distinct = len(set(ids.tolist()) if ids.dtype == object else np.unique(ids))
+    if distinct != num_nodes:
+        raise PGNNError(f"node_ids must be all different ({num_nodes - distinct} repeat another)")
+    return ids
+
+
+def _id_array(node_ids: ArrayLike) -> NDArray[Any]:
+    """Return ids as int64 or strings where they are all of one of these kinds, else as objects."""
+    if isinstance(node_ids, np.ndarray) and node_ids.ndim == 1 and node_ids.dtype != object:
+        if np.issubdtype(node_ids.dtype, np.integer):
+            return node_ids.astype(np.int64)
+        return node_ids.astype(str)
+    values = list(node_ids)  # type: ignore[arg-type]
+    if all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in values):
+        try:
+            return np.array(values, dtype=np.int64)
+        except OverflowError:
+            pass
+    elif all(isinstance(value, str) for value in values):
+        return np.array(values, dtype=str)
+    ids = np.empty(len(values), dtype=object)
+    ids[:] = values
+    return ids
