@@ -126,7 +126,7 @@ def from_pyg(data: Data, directed: bool | None) -> dict[str, Any]:
         "directed": data.is_directed() if directed is None else directed,
         "x": None if data.x is None else data.x.detach().cpu().numpy(),
         "y": None if y is None else y.cpu().numpy(),
-        "node_ids": ids.cpu().numpy() if hasattr(ids, "cpu") else ids,
+        "node_ids": ids.cpu().numpy() if ids is not None and hasattr(ids, "cpu") else ids,
     }
 
 

@@ -13,7 +13,7 @@ from pgnn.errors import PGNNError
 
 Scheme = Literal["bernoulli", "fixed"]
 
-_CHUNK_BYTES = 1 << 22  # random bits held at once while sampling
+_CHUNK_TRIALS = 1 << 22  # (node, set) pairs decided at once while sampling
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -189,29 +189,39 @@ def _draw_bernoulli(
 ) -> list[NDArray[np.int32]]:
     """Draw non-empty sets that take each node with probability 1/2^i.
 
-    The AND of i fair bits is one with probability 1/2^i, exactly, for eight nodes a byte.
+    The sets of a chunk are one long line of trials, set after set, cut where a set ends.
     """
     if num_nodes == 1:
         return [np.zeros(1, dtype=np.int32)] * count
-    num_bytes = (num_nodes + 7) // 8
-    last_byte = np.uint8(0xFF >> (-num_nodes % 8))
-    at_once = max(1, _CHUNK_BYTES // (i * num_bytes))
+    at_once = max(1, _CHUNK_TRIALS // num_nodes)
     members: list[NDArray[np.int32]] = []
     while len(members) < count:
         rows = min(at_once, count - len(members))
-        fair = np.frombuffer(generator.bytes(i * rows * num_bytes), dtype=np.uint8)
-        chosen = np.bitwise_and.reduce(fair.reshape(i, rows, num_bytes), axis=0)  # [rows, bytes]
-        chosen[:, -1] &= last_byte
-        members += [nodes for nodes in map(_set_bits, chosen) if nodes.size]
+        hits = _successes(generator, rows * num_nodes, i)
+        cuts = np.searchsorted(hits, np.arange(1, rows) * num_nodes)
+        nodes = (hits % num_nodes).astype(np.int32)
+        members += [part for part in np.split(nodes, cuts) if part.size]
     return members
 
 
-def _set_bits(packed: NDArray[np.uint8]) -> NDArray[np.int32]:
-    """Return the positions of the one-bits, ascending."""
-    filled = np.flatnonzero(packed)
-    bits = np.unpackbits(packed[filled], bitorder="little")
-    found = np.flatnonzero(bits)
-    return (filled[found >> 3] * 8 + (found & 7)).astype(np.int32)
+def _successes(generator: np.random.Generator, trials: int, i: int) -> NDArray[np.int64]:
+    """Return which of many independent trials succeed, each with probability 1/2^i, ascending."""
+    if i <= 3:  # the AND of i fair bits, eight trials a byte
+        num_bytes = (trials + 7) // 8
+        fair = np.frombuffer(generator.bytes(i * num_bytes), dtype=np.uint8)
+        bits = np.bitwise_and.reduce(fair.reshape(i, num_bytes), axis=0)
+        return np.flatnonzero(np.unpackbits(bits, count=trials))
+    # Gaps between successes are geometric: work shrinks with the size of the sets.
+    probability = 0.5**i
+    parts: list[NDArray[np.int64]] = []
+    last = -1
+    while last < trials:
+        expected = (trials - last) * probability
+        gaps = generator.geometric(probability, size=int(expected + 4 * expected**0.5) + 8)
+        parts.append(last + np.cumsum(gaps))
+        last = int(parts[-1][-1])
+    hits = np.concatenate(parts)
+    return hits[: np.searchsorted(hits, trials)]
 
 
 def _draw_fixed(

@@ -1,0 +1,271 @@
+"""Unweighted search: one cache line a node serves 16 anchor-sets at once.
+
+A key packs (hops, anchor) into one unsigned number, hops in the high bits. Going one edge further
+adds `step` = 1 << shift, and the smaller of two keys is the nearer anchor or, at equal distance, the
+one with the lower index. So "distance to the set and its nearest member, lowest index first" is the
+least fixed point of
+
+    key[v] = min(key[v], min over neighbours u of key[u] + step)
+
+whatever the order in which it is applied: the answer does not depend on kernel or threads. Sixteen
+sets lie side by side in a node's row, and a vector instruction serves them all. The two kernels apply
+the equation in different orders:
+
+- `search_levels`, for small diameters: hop by hop. A small frontier pushes to its neighbours, a large
+  one is pulled: each unfinished node reads the rows of its neighbours, once a level.
+- `search_sweeps`, for large diameters: over all nodes forwards, then backwards, in an order in which
+  neighbours are close. One sweep carries a distance all along a path that runs with the order, so a
+  few sweeps do the work of hundreds of levels. Only nodes next to a change are visited again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from pgnn.distances._rows import emit_row, fill_row, first_row, lanes_below, pull_row, relax_row
+
+# A level is pulled unless its frontier has this many times fewer edges than the unfinished nodes:
+# a push writes at random places, a pull reads at random places and overlaps its reads.
+PUSH_ADVANTAGE = 8
+
+
+@njit(nogil=True, cache=True)
+def search_levels(
+    out_ptr: Any,
+    out_idx: Any,
+    in_ptr: Any,
+    in_idx: Any,
+    set_ptr: Any,
+    set_nodes: Any,
+    first: int,
+    shift: int,
+    cap: int,
+    ahead: int,
+    key: Any,
+    seen: Any,
+    front: Any,
+    fresh: Any,
+    active: Any,
+    frontier: Any,
+    spare: Any,
+) -> bool:
+    """Search hop by hop up to `cap`; whether a frontier was left when it stopped.
+
+    Args:
+        out_ptr, out_idx: Rows of the graph: v can step to out_idx[out_ptr[v]:out_ptr[v + 1]].
+        in_ptr, in_idx: Rows of the reversed graph.
+        set_ptr, set_nodes: All anchor-sets, flat; lane l holds set first + l.
+        first: The first set of this block.
+        shift: Bits of a key that hold the anchor.
+        cap: The farthest level to look at.
+        ahead: How far to fetch rows early, see `pull_row`.
+        key: Result, `[n, lanes]`; entries that stay at (cap + 1) << shift were not reached.
+        seen, front, fresh: Masks of lanes a node: reached, reached at the last level, scratch.
+        active, frontier, spare: Node lists: unfinished, reached at the last level, scratch.
+    """
+    n = out_ptr.shape[0] - 1
+    lanes = min(key.shape[1], set_ptr.shape[0] - 1 - first)
+    full = np.uint16((1 << lanes) - 1)
+    step = key.dtype.type(1) << key.dtype.type(shift)
+    infinity = key.dtype.type(cap + 1) * step
+    front[:] = 0
+    for lane in range(lanes):
+        bit = np.uint16(1 << lane)
+        for position in range(set_ptr[first + lane], set_ptr[first + lane + 1]):
+            front[set_nodes[position]] |= bit
+    num_frontier, frontier_edges, num_active, active_edges = 0, 0, 0, 0
+    for v in range(n):
+        bits = front[v]
+        seen[v] = bits
+        frontier[num_frontier] = v
+        active[num_active] = v
+        if bits != 0:
+            num_frontier += 1
+            frontier_edges += in_ptr[v + 1] - in_ptr[v]
+        if bits != full:
+            num_active += 1
+            active_edges += out_ptr[v + 1] - out_ptr[v]
+        fill_row(key, v, bits, key.dtype.type(v), infinity)
+    fresh[:] = 0
+    unfinished = num_active
+    level = 0
+    while num_frontier > 0 and unfinished > 0 and level < cap:
+        level += 1
+        if frontier_edges * PUSH_ADVANTAGE < active_edges:
+            found = 0
+            for i in range(num_frontier):
+                u = frontier[i]
+                bits = front[u]
+                for position in range(in_ptr[u], in_ptr[u + 1]):
+                    v = in_idx[position]
+                    new = bits & ~seen[v]
+                    if new:
+                        spare[found] = v
+                        if fresh[v] == 0:
+                            found += 1
+                        fresh[v] |= new
+                        relax_row(key, v, u, step)
+            frontier_edges = 0
+            for i in range(found):
+                v = spare[i]
+                new = fresh[v]
+                fresh[v] = 0
+                front[v] = new
+                seen[v] |= new
+                frontier_edges += in_ptr[v + 1] - in_ptr[v]
+                if seen[v] == full:
+                    unfinished -= 1
+                    active_edges -= out_ptr[v + 1] - out_ptr[v]
+            frontier, spare = spare, frontier
+            num_frontier = found
+            continue
+        done_below = key.dtype.type(level + 1) * step
+        num_frontier, frontier_edges, active_edges, left = 0, 0, 0, 0
+        for i in range(num_active):
+            v = active[i]
+            before = seen[v]
+            if before == full:
+                continue
+            start, stop = out_ptr[v], out_ptr[v + 1]
+            if level == 1:
+                need = full & ~before
+                new = first_row(key, v, step, out_idx, start, stop, front, need)
+                fresh[v] = new
+            else:
+                pull_row(key, v, step, out_idx, start, stop, ahead)
+                # A row read in this level may already hold the next level's keys, so ask for the
+                # lanes that are final, not for those that changed.
+                new = lanes_below(key, v, done_below) & full & ~before
+                front[v] = new
+            after = before | new
+            seen[v] = after
+            frontier[num_frontier] = v
+            if new != 0:
+                num_frontier += 1
+                frontier_edges += in_ptr[v + 1] - in_ptr[v]
+            active[left] = v
+            if after != full:
+                left += 1
+                active_edges += stop - start
+        num_active, unfinished = left, left
+        if level == 1:
+            front, fresh = fresh, front
+            fresh[:] = 0
+    return num_frontier > 0 and unfinished > 0
+
+
+@njit(nogil=True, cache=True)
+def search_sweeps(
+    out_ptr: Any,
+    out_idx: Any,
+    in_ptr: Any,
+    in_idx: Any,
+    set_ptr: Any,
+    set_nodes: Any,
+    first: int,
+    shift: int,
+    cap: int,
+    ahead: int,
+    names: Any,
+    places: Any,
+    key: Any,
+    dirty: Any,
+) -> bool:
+    """Sweep forwards and backwards until nothing changes; whether a key lies at the cap.
+
+    Args:
+        out_ptr, out_idx, in_ptr, in_idx, set_ptr, set_nodes, first, shift, cap, ahead, key: As in
+            `search_levels`; the graph is relabelled.
+        names: Original index of each node of the relabelled graph.
+        places: The inverse of `names`.
+        dirty: Scratch: whether a node has to look at its neighbours again.
+    """
+    n = out_ptr.shape[0] - 1
+    lanes = min(key.shape[1], set_ptr.shape[0] - 1 - first)
+    step = key.dtype.type(1) << key.dtype.type(shift)
+    infinity = key.dtype.type(cap + 1) * step
+    for v in range(n):
+        fill_row(key, v, np.uint16(0), infinity, infinity)
+    dirty[:] = 0
+    for lane in range(lanes):
+        for position in range(set_ptr[first + lane], set_ptr[first + lane + 1]):
+            name = set_nodes[position]
+            u = places[name]
+            key[u, lane] = name
+            for edge in range(in_ptr[u], in_ptr[u + 1]):
+                dirty[in_idx[edge]] = 1
+    forwards = True
+    changed = True
+    while changed:
+        changed = False
+        for i in range(n):
+            v = i if forwards else n - 1 - i
+            if dirty[v]:
+                dirty[v] = 0
+                if pull_row(key, v, step, out_idx, out_ptr[v], out_ptr[v + 1], ahead):
+                    changed = True
+                    for edge in range(in_ptr[v], in_ptr[v + 1]):
+                        dirty[in_idx[edge]] = 1
+        forwards = not forwards
+    at_cap = infinity - step
+    for v in range(n):
+        if lanes_below(key, v, infinity) != lanes_below(key, v, at_cap):
+            return True
+    return False
+
+
+@njit(nogil=True, cache=True)
+def emit_block(
+    key: Any, names: Any, first: int, shift: int, cap: int, hops: Any, nearest: Any
+) -> None:
+    """Write a block's keys to its columns of both outputs, -1 where nothing was reached."""
+    step = key.dtype.type(1) << key.dtype.type(shift)
+    infinity = key.dtype.type(cap + 1) * step
+    lanes = min(key.shape[1], hops.shape[1] - first)
+    whole = lanes == key.shape[1]
+    for v in range(key.shape[0]):
+        row = names[v]
+        if whole:
+            emit_row(key, v, hops, nearest, row, first, key.dtype.type(shift), infinity)
+            continue
+        for lane in range(lanes):
+            value = key[v, lane]
+            reached = value < infinity
+            hops[row, first + lane] = value >> shift if reached else -1
+            nearest[row, first + lane] = value & (step - 1) if reached else -1
+
+
+@njit(nogil=True, cache=True)
+def probe_depth(ptr: Any, idx: Any, queue: Any, seen: Any, enough: int) -> int:
+    """How many levels breadth-first search goes, the most over all components; stops at `enough`.
+
+    One search a component, from its node of lowest index: every node and edge is visited once.
+    """
+    n = ptr.shape[0] - 1
+    deepest = 0
+    for root in range(n):
+        if seen[root]:
+            continue
+        seen[root] = 1
+        queue[0] = root
+        head, tail, depth = 0, 1, 0
+        while head < tail:
+            level_end = tail
+            while head < level_end:
+                u = queue[head]
+                head += 1
+                for position in range(ptr[u], ptr[u + 1]):
+                    v = idx[position]
+                    if not seen[v]:
+                        seen[v] = 1
+                        queue[tail] = v
+                        tail += 1
+            if tail > level_end:
+                depth += 1
+        deepest = max(deepest, depth)
+        if deepest >= enough:
+            break
+    return deepest

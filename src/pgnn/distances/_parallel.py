@@ -1,0 +1,74 @@
+"""Blocks of work on Python threads: kernels release the GIL, so no threading layer is needed."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import TypeVar
+
+from pgnn.errors import PGNNError
+
+Scratch = TypeVar("Scratch")
+Result = TypeVar("Result")
+Progress = Callable[[int, int], object]
+
+
+def resolve_threads(num_threads: int | None) -> int:
+    """Return the number of threads to use: by default, the cores this process may run on."""
+    if num_threads is None:
+        if hasattr(os, "sched_getaffinity"):
+            return len(os.sched_getaffinity(0))
+        return os.cpu_count() or 1
+    if num_threads < 1:
+        raise PGNNError(f"num_threads must be a positive integer (got {num_threads})")
+    return num_threads
+
+
+def run_blocks(
+    work: Callable[[range, Scratch], Result],
+    blocks: Sequence[range],
+    make_scratch: Callable[[], Scratch],
+    num_threads: int,
+    progress: Progress | None = None,
+) -> list[Result]:
+    """Do `work` on every block of sets, each thread with a scratch of its own.
+
+    Args:
+        work: Called with a block and the thread's scratch; blocks write to disjoint places.
+        blocks: Ranges of set indices, the costliest first.
+        make_scratch: Called once a thread.
+        num_threads: How many threads at most.
+        progress: Called on the caller's thread with (sets done, sets in all) after each block.
+    """
+    total = sum(len(block) for block in blocks)
+    results: list[Result] = []
+    done = 0
+    if min(num_threads, len(blocks)) == 1:
+        scratch = make_scratch()
+        for block in blocks:
+            results.append(work(block, scratch))
+            done += len(block)
+            if progress is not None:
+                progress(done, total)
+        return results
+    local = threading.local()
+
+    def task(block: range) -> Result:
+        if not hasattr(local, "scratch"):
+            local.scratch = make_scratch()
+        return work(block, local.scratch)
+
+    with ThreadPoolExecutor(min(num_threads, len(blocks))) as pool:
+        sizes = {pool.submit(task, block): len(block) for block in blocks}
+        try:
+            for future in as_completed(sizes):
+                results.append(future.result())
+                done += sizes[future]
+                if progress is not None:
+                    progress(done, total)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return results

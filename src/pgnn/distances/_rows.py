@@ -1,0 +1,265 @@
+"""Vector operations on one cache line of search keys: what numba's compiler will not vectorise.
+
+A key array has a row a node and a lane a set: `[n, 16]` of uint32 or `[n, 8]` of uint64, 64 bytes a
+row, aligned to 64. Each function below becomes a handful of vector instructions; bit l of a mask
+speaks of lane l. Row, index and bound arguments are int64, masks uint16.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+ROW_BYTES = 64
+_I16, _I32, _I64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
+
+
+def empty_rows(num_rows: int, dtype: type[np.unsignedinteger[Any]]) -> NDArray[Any]:
+    """Allocate a key array whose rows start at cache lines."""
+    memory = np.empty((num_rows + 1) * ROW_BYTES, dtype=np.uint8)
+    start = -memory.ctypes.data % ROW_BYTES
+    rows = memory[start : start + num_rows * ROW_BYTES].view(dtype)
+    return rows.reshape(num_rows, ROW_BYTES // np.dtype(dtype).itemsize)
+
+
+class _Lanes:
+    """Emits the vector instructions of one key array."""
+
+    def __init__(self, context: Any, builder: Any, key_type: Any, key: Any) -> None:
+        self.context, self.builder = context, builder
+        self.width = key_type.dtype.bitwidth
+        self.count = ROW_BYTES * 8 // self.width
+        self.element = ir.IntType(self.width)
+        self.vector = ir.VectorType(self.element, self.count)
+        self.data = self.array(key_type, key).data
+
+    def array(self, array_type: Any, value: Any) -> Any:
+        return self.context.make_array(array_type)(self.context, self.builder, value)
+
+    def pointer(self, row: Any) -> Any:
+        offset = self.builder.mul(row, ir.Constant(_I64, self.count))
+        start = self.builder.gep(self.data, [offset])
+        return self.builder.bitcast(start, self.vector.as_pointer())
+
+    def load(self, row: Any) -> Any:
+        value = self.builder.load(self.pointer(row))
+        value.align = ROW_BYTES
+        return value
+
+    def store(self, row: Any, value: Any) -> None:
+        self.builder.store(value, self.pointer(row)).align = ROW_BYTES
+
+    def splat(self, scalar: Any) -> Any:
+        """Copy a number to all lanes."""
+        nothing = ir.Constant(self.vector, ir.Undefined)
+        single = self.builder.insert_element(nothing, scalar, ir.Constant(_I32, 0))
+        zeros = ir.Constant(ir.VectorType(_I32, self.count), [0] * self.count)
+        return self.builder.shuffle_vector(single, nothing, zeros)
+
+    def constant(self, values: list[int]) -> Any:
+        return ir.Constant(self.vector, values)
+
+    def where_bits(self, mask: Any) -> Any:
+        """Lanes whose bit is set in a 16-bit mask."""
+        wide = self.splat(self.builder.zext(mask, self.element))
+        bits = self.constant([1 << lane for lane in range(self.count)])
+        zero = self.constant([0] * self.count)
+        return self.builder.icmp_unsigned("!=", self.builder.and_(wide, bits), zero)
+
+    def as_mask(self, lanes: Any) -> Any:
+        """16-bit mask of lanes that are true."""
+        packed = self.builder.bitcast(lanes, ir.IntType(self.count))
+        return packed if self.count == 16 else self.builder.zext(packed, _I16)
+
+    def smaller(self, a: Any, b: Any) -> Any:
+        return self.builder.select(self.builder.icmp_unsigned("<", a, b), a, b)
+
+    def item(self, array_type: Any, value: Any, index: Any) -> Any:
+        """Load one number of another array."""
+        return self.builder.load(self.builder.gep(self.array(array_type, value).data, [index]))
+
+    def prefetch(self, row: Any) -> None:
+        byte_pointer = ir.IntType(8).as_pointer()
+        signature = ir.FunctionType(ir.VoidType(), [byte_pointer, _I32, _I32, _I32])
+        function = cgutils.get_or_insert_function(
+            self.builder.module, signature, "llvm.prefetch.p0"
+        )
+        read, keep, data = (ir.Constant(_I32, flag) for flag in (0, 3, 1))
+        address = self.builder.bitcast(self.pointer(row), byte_pointer)
+        self.builder.call(function, [address, read, keep, data])
+
+
+def _code(body: Callable[..., Any]) -> Callable[..., Any]:
+    """Adapt `body(lanes, types, args)` to numba's code generator signature."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        lanes = _Lanes(context, builder, signature.args[0], args[0])
+        result = body(lanes, signature.args, args)
+        return context.get_dummy_value() if result is None else result
+
+    return codegen
+
+
+@intrinsic
+def fill_row(typing: Any, key: Any, row: Any, mask: Any, value: Any, rest: Any) -> Any:  # noqa: ARG001
+    """key[row, l] = value where the mask has bit l, else rest."""
+
+    def body(lanes: _Lanes, types_: Any, args: Any) -> None:  # noqa: ARG001
+        _, row, mask, value, rest = args
+        chosen = lanes.builder.select(lanes.where_bits(mask), lanes.splat(value), lanes.splat(rest))
+        lanes.store(row, chosen)
+
+    return types.void(key, types.int64, types.uint16, key.dtype, key.dtype), _code(body)
+
+
+@intrinsic
+def relax_row(typing: Any, key: Any, row: Any, source: Any, step: Any) -> Any:  # noqa: ARG001
+    """key[row] = min(key[row], key[source] + step), lane by lane."""
+
+    def body(lanes: _Lanes, types_: Any, args: Any) -> None:  # noqa: ARG001
+        _, row, source, step = args
+        offered = lanes.builder.add(lanes.load(source), lanes.splat(step))
+        lanes.store(row, lanes.smaller(offered, lanes.load(row)))
+
+    return types.void(key, types.int64, types.int64, key.dtype), _code(body)
+
+
+@intrinsic
+def pull_row(
+    typing: Any,  # noqa: ARG001
+    key: Any,
+    row: Any,  # noqa: ARG001
+    step: Any,  # noqa: ARG001
+    indices: Any,
+    start: Any,  # noqa: ARG001
+    stop: Any,  # noqa: ARG001
+    ahead: Any,  # noqa: ARG001
+) -> Any:
+    """key[row] = min(key[row], key[u] + step over u in indices[start:stop]); mask of improved lanes.
+
+    Rows `ahead` positions further in `indices` are fetched early (0: none; the processor overlaps
+    loads that hit its last cache by itself).
+    """
+
+    def body(lanes: _Lanes, types_: Any, args: Any) -> Any:
+        _, row, step, indices, start, stop, ahead = args
+        b = lanes.builder
+        step = lanes.splat(step)
+        largest = b.sub(lanes.constant([-1] * lanes.count), step)
+        best = cgutils.alloca_once_value(b, largest)
+        last = b.sub(b.extract_value(lanes.array(types_[3], indices).shape, 0), ir.Constant(_I64, 1))
+        early = b.icmp_signed(">", ahead, ir.Constant(_I64, 0))
+        with cgutils.for_range_slice(b, start, stop, ir.Constant(_I64, 1)) as (position, _):
+            with b.if_then(early):
+                further = b.add(position, ahead)
+                further = b.select(b.icmp_signed("<", further, last), further, last)
+                lanes.prefetch(b.zext(lanes.item(types_[3], indices, further), _I64))
+            neighbour = b.zext(lanes.item(types_[3], indices, position), _I64)
+            b.store(lanes.smaller(lanes.load(neighbour), b.load(best)), best)
+        old, offered = lanes.load(row), b.add(b.load(best), step)
+        improved = b.icmp_unsigned("<", offered, old)
+        lanes.store(row, b.select(improved, offered, old))
+        return lanes.as_mask(improved)
+
+    signature = types.uint16(
+        key, types.int64, key.dtype, indices, types.int64, types.int64, types.int64
+    )
+    return signature, _code(body)
+
+
+@intrinsic
+def first_row(
+    typing: Any,  # noqa: ARG001
+    key: Any,
+    row: Any,  # noqa: ARG001
+    level: Any,  # noqa: ARG001
+    indices: Any,
+    start: Any,  # noqa: ARG001
+    stop: Any,  # noqa: ARG001
+    front: Any,
+    need: Any,  # noqa: ARG001
+) -> Any:
+    """Give each needed lane level | u for the first neighbour u in front; mask of lanes given.
+
+    At the first level the nearest anchor is the neighbour itself: no row is read, only its bits.
+    """
+
+    def body(lanes: _Lanes, types_: Any, args: Any) -> Any:
+        _, row, level, indices, start, stop, front, need = args
+        b = lanes.builder
+        best = cgutils.alloca_once_value(b, lanes.load(row))
+        open_lanes = cgutils.alloca_once_value(b, need)
+        with cgutils.for_range_slice(b, start, stop, ir.Constant(_I64, 1)) as (position, _):
+            neighbour = lanes.item(types_[3], indices, position)
+            bits = lanes.item(types_[6], front, b.zext(neighbour, _I64))
+            found = b.and_(bits, b.load(open_lanes))
+            b.store(b.xor(b.load(open_lanes), found), open_lanes)
+            if lanes.width == 64:
+                neighbour = b.zext(neighbour, _I64)
+            offered = lanes.splat(b.or_(neighbour, level))
+            b.store(b.select(lanes.where_bits(found), offered, b.load(best)), best)
+        lanes.store(row, b.load(best))
+        return b.xor(need, b.load(open_lanes))
+
+    signature = types.uint16(
+        key, types.int64, key.dtype, indices, types.int64, types.int64, front, types.uint16
+    )
+    return signature, _code(body)
+
+
+@intrinsic
+def lanes_below(typing: Any, key: Any, row: Any, bound: Any) -> Any:  # noqa: ARG001
+    """Mask of lanes with key[row] < bound."""
+
+    def body(lanes: _Lanes, types_: Any, args: Any) -> Any:  # noqa: ARG001
+        _, row, bound = args
+        return lanes.as_mask(
+            lanes.builder.icmp_unsigned("<", lanes.load(row), lanes.splat(bound))
+        )
+
+    return types.uint16(key, types.int64, key.dtype), _code(body)
+
+
+@intrinsic
+def emit_row(
+    typing: Any,  # noqa: ARG001
+    key: Any,
+    row: Any,  # noqa: ARG001
+    hops: Any,
+    nearest: Any,
+    out_row: Any,  # noqa: ARG001
+    column: Any,  # noqa: ARG001
+    shift: Any,  # noqa: ARG001
+    bound: Any,  # noqa: ARG001
+) -> Any:
+    """Split keys into hops and nearest, -1 where key >= bound, from `column` on of both outputs."""
+
+    def body(lanes: _Lanes, types_: Any, args: Any) -> None:
+        _, row, hops, nearest, out_row, column, shift, bound = args
+        b = lanes.builder
+        keys, nothing = lanes.load(row), lanes.constant([-1] * lanes.count)
+        reached = b.icmp_unsigned("<", keys, lanes.splat(bound))
+        level = b.lshr(keys, lanes.splat(shift))
+        anchor = b.xor(keys, b.shl(level, lanes.splat(shift)))
+        for position, array, value in ((2, hops, level), (3, nearest, anchor)):
+            out = lanes.array(types_[position], array)
+            offset = b.add(b.mul(out_row, b.extract_value(out.shape, 1)), column)
+            element = ir.IntType(types_[position].dtype.bitwidth)
+            vector = ir.VectorType(element, lanes.count)
+            target = b.bitcast(b.gep(out.data, [offset]), vector.as_pointer())
+            value = b.select(reached, value, nothing)
+            if element.width < lanes.width:
+                value = b.trunc(value, vector)
+            b.store(value, target).align = element.width // 8
+
+    signature = types.void(
+        key, types.int64, hops, nearest, types.int64, types.int64, key.dtype, key.dtype
+    )
+    return signature, _code(body)
