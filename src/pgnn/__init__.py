@@ -2,6 +2,8 @@
 
 from pgnn.anchors import AnchorSets as AnchorSets
 from pgnn.anchors import sample_anchor_sets as sample_anchor_sets
+from pgnn.distances import AnchorDistances as AnchorDistances
+from pgnn.distances import anchor_distances as anchor_distances
 from pgnn.errors import PGNNError as PGNNError
 from pgnn.graph import Graph as Graph
 

@@ -34,12 +34,12 @@ class AnchorDistances:
     @property
     def num_nodes(self) -> int:
         """Number of nodes n."""
-        return self.nearest.shape[0]
+        return len(self.nearest)
 
     @property
     def num_sets(self) -> int:
         """Number of sets k."""
-        return self.nearest.shape[1]
+        return int(self.nearest.shape[1])
 
     def __repr__(self) -> str:
         kind = "hops" if self.lengths is None else "lengths"

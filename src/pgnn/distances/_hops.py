@@ -15,11 +15,6 @@ from pgnn.distances._parallel import Progress, run_blocks
 from pgnn.distances._rows import ROW_BYTES, empty_rows
 from pgnn.graph import Graph
 
-# A breadth-first search this deep means a large diameter. Level search costs a pass over the
-# unfinished nodes a level, sweeps 3 to 10 passes in all on grids, roads and trees, and about 6 on
-# graphs of small diameter, which need 4 to 10 levels, most of them cheap. docs/performance.md
-# has the measurements.
-DEEP = 24
 # Rows are fetched early once they do not fit in a core's share of the last cache.
 EARLY_FETCH_BYTES = 8 << 20
 EARLY_FETCH_AHEAD = 24
@@ -61,25 +56,12 @@ def hop_distances(
     progress: Progress | None,
 ) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Search from all sets; returns (hops, nearest), `[n, k]` each, -1 where unreachable."""
-    depth = graph_depth(graph, enough=DEEP)
-    if cutoff is not None and cutoff < DEEP:
-        depth = min(depth, cutoff)
     for plan in PLANS:
-        if depth >= DEEP and not plan.sweeps:
-            continue
         found = _search(graph, sets, plan, cutoff, num_threads, progress)
         if found is not None:
             hops, nearest = found
             return _compact(hops), nearest
     raise AssertionError("distances are below num_nodes, which fits the last plan")
-
-
-def graph_depth(graph: Graph, enough: int) -> int:
-    """Depth of a breadth-first search in every component, the largest; stops at `enough`."""
-    queue = np.empty(graph.num_nodes, dtype=np.uint32)
-    seen = np.zeros(graph.num_nodes, dtype=np.uint8)
-    indices = graph.indices.view(np.uint32)
-    return int(kernels.probe_depth(graph.indptr, indices, queue, seen, enough))
 
 
 def _search(
@@ -111,7 +93,7 @@ def _search(
     else:
         places = np.empty_like(names)
         places[names] = np.arange(n, dtype=np.uint32)
-        order = (names, places)
+        order = (places,)
         kernel = kernels.search_sweeps
         make_scratch = _sweeps_scratch(n, plan)
 
@@ -120,10 +102,8 @@ def _search(
         if too_far:
             return
         first = block.start
-        beyond = kernel(
-            *rows, sets.indptr, set_nodes, first, shift, cap, ahead, *order, *scratch
-        )
-        if beyond and not limited:
+        ended = kernel(*rows, sets.indptr, set_nodes, first, shift, cap, ahead, *order, *scratch)
+        if ended == kernels.GAVE_UP or (ended == kernels.AT_CAP and not limited):
             too_far = True
             return
         kernels.emit_block(scratch[0], names, first, shift, cap, hops, nearest)

@@ -1,21 +1,22 @@
 """Unweighted search: one cache line a node serves 16 anchor-sets at once.
 
 A key packs (hops, anchor) into one unsigned number, hops in the high bits. Going one edge further
-adds `step` = 1 << shift, and the smaller of two keys is the nearer anchor or, at equal distance, the
-one with the lower index. So "distance to the set and its nearest member, lowest index first" is the
-least fixed point of
+adds `step` = 1 << shift, and the smaller of two keys is the nearer anchor or, at equal distance,
+the one with the lower index. So "distance to the set and its nearest member, lowest index first" is
+the least fixed point of
 
     key[v] = min(key[v], min over neighbours u of key[u] + step)
 
 whatever the order in which it is applied: the answer does not depend on kernel or threads. Sixteen
-sets lie side by side in a node's row, and a vector instruction serves them all. The two kernels apply
-the equation in different orders:
+sets lie side by side in a node's row, and a vector instruction serves them all. The two kernels
+apply the equation in different orders:
 
-- `search_levels`, for small diameters: hop by hop. A small frontier pushes to its neighbours, a large
-  one is pulled: each unfinished node reads the rows of its neighbours, once a level.
-- `search_sweeps`, for large diameters: over all nodes forwards, then backwards, in an order in which
-  neighbours are close. One sweep carries a distance all along a path that runs with the order, so a
-  few sweeps do the work of hundreds of levels. Only nodes next to a change are visited again.
+- `search_levels`, for small diameters: hop by hop. A small frontier pushes to its neighbours, a
+  large one is pulled: each unfinished node reads the rows of its neighbours, once a level.
+- `search_sweeps`, for large diameters: over all nodes forwards, then backwards, in an order in
+  which neighbours are close. One sweep carries a distance all along a path that runs with the
+  order, so a few sweeps do the work of hundreds of levels. Only nodes next to a change are visited
+  again.
 """
 
 from __future__ import annotations
@@ -30,6 +31,13 @@ from pgnn.distances._rows import emit_row, fill_row, first_row, lanes_below, pul
 # A level is pulled unless its frontier has this many times fewer edges than the unfinished nodes:
 # a push writes at random places, a pull reads at random places and overlaps its reads.
 PUSH_ADVANTAGE = 8
+# Level search gives up where half of the nodes are unfinished after this many levels: on grids,
+# roads and trees. Small frontiers have been cheap up to there, and the smallest sets, which reach
+# farthest, are searched first, so little is lost.
+DEEP = 24
+
+# How a search ended: with all distances; with nodes left that lie beyond the cap; or not at all.
+FINISHED, AT_CAP, GAVE_UP = 0, 1, 2
 
 
 @njit(nogil=True, cache=True)
@@ -51,8 +59,8 @@ def search_levels(
     active: Any,
     frontier: Any,
     spare: Any,
-) -> bool:
-    """Search hop by hop up to `cap`; whether a frontier was left when it stopped.
+) -> int:
+    """Search hop by hop up to `cap`; returns how it ended.
 
     Args:
         out_ptr, out_idx: Rows of the graph: v can step to out_idx[out_ptr[v]:out_ptr[v + 1]].
@@ -93,6 +101,8 @@ def search_levels(
     unfinished = num_active
     level = 0
     while num_frontier > 0 and unfinished > 0 and level < cap:
+        if level == DEEP and 2 * unfinished > n:
+            return GAVE_UP
         level += 1
         if frontier_edges * PUSH_ADVANTAGE < active_edges:
             found = 0
@@ -154,7 +164,7 @@ def search_levels(
         if level == 1:
             front, fresh = fresh, front
             fresh[:] = 0
-    return num_frontier > 0 and unfinished > 0
+    return AT_CAP if num_frontier > 0 and unfinished > 0 else FINISHED
 
 
 @njit(nogil=True, cache=True)
@@ -169,18 +179,16 @@ def search_sweeps(
     shift: int,
     cap: int,
     ahead: int,
-    names: Any,
     places: Any,
     key: Any,
     dirty: Any,
-) -> bool:
-    """Sweep forwards and backwards until nothing changes; whether a key lies at the cap.
+) -> int:
+    """Sweep forwards and backwards until nothing changes; returns how it ended.
 
     Args:
         out_ptr, out_idx, in_ptr, in_idx, set_ptr, set_nodes, first, shift, cap, ahead, key: As in
             `search_levels`; the graph is relabelled.
-        names: Original index of each node of the relabelled graph.
-        places: The inverse of `names`.
+        places: Where each node went in the relabelled graph.
         dirty: Scratch: whether a node has to look at its neighbours again.
     """
     n = out_ptr.shape[0] - 1
@@ -213,8 +221,8 @@ def search_sweeps(
     at_cap = infinity - step
     for v in range(n):
         if lanes_below(key, v, infinity) != lanes_below(key, v, at_cap):
-            return True
-    return False
+            return AT_CAP
+    return FINISHED
 
 
 @njit(nogil=True, cache=True)
@@ -236,36 +244,3 @@ def emit_block(
             reached = value < infinity
             hops[row, first + lane] = value >> shift if reached else -1
             nearest[row, first + lane] = value & (step - 1) if reached else -1
-
-
-@njit(nogil=True, cache=True)
-def probe_depth(ptr: Any, idx: Any, queue: Any, seen: Any, enough: int) -> int:
-    """How many levels breadth-first search goes, the most over all components; stops at `enough`.
-
-    One search a component, from its node of lowest index: every node and edge is visited once.
-    """
-    n = ptr.shape[0] - 1
-    deepest = 0
-    for root in range(n):
-        if seen[root]:
-            continue
-        seen[root] = 1
-        queue[0] = root
-        head, tail, depth = 0, 1, 0
-        while head < tail:
-            level_end = tail
-            while head < level_end:
-                u = queue[head]
-                head += 1
-                for position in range(ptr[u], ptr[u + 1]):
-                    v = idx[position]
-                    if not seen[v]:
-                        seen[v] = 1
-                        queue[tail] = v
-                        tail += 1
-            if tail > level_end:
-                depth += 1
-        deepest = max(deepest, depth)
-        if deepest >= enough:
-            break
-    return deepest

@@ -108,10 +108,10 @@ def _code(body: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @intrinsic
-def fill_row(typing: Any, key: Any, row: Any, mask: Any, value: Any, rest: Any) -> Any:  # noqa: ARG001
+def fill_row(typing: Any, key: Any, row: Any, mask: Any, value: Any, rest: Any) -> Any:
     """key[row, l] = value where the mask has bit l, else rest."""
 
-    def body(lanes: _Lanes, types_: Any, args: Any) -> None:  # noqa: ARG001
+    def body(lanes: _Lanes, types_: Any, args: Any) -> None:
         _, row, mask, value, rest = args
         chosen = lanes.builder.select(lanes.where_bits(mask), lanes.splat(value), lanes.splat(rest))
         lanes.store(row, chosen)
@@ -120,10 +120,10 @@ def fill_row(typing: Any, key: Any, row: Any, mask: Any, value: Any, rest: Any) 
 
 
 @intrinsic
-def relax_row(typing: Any, key: Any, row: Any, source: Any, step: Any) -> Any:  # noqa: ARG001
+def relax_row(typing: Any, key: Any, row: Any, source: Any, step: Any) -> Any:
     """key[row] = min(key[row], key[source] + step), lane by lane."""
 
-    def body(lanes: _Lanes, types_: Any, args: Any) -> None:  # noqa: ARG001
+    def body(lanes: _Lanes, types_: Any, args: Any) -> None:
         _, row, source, step = args
         offered = lanes.builder.add(lanes.load(source), lanes.splat(step))
         lanes.store(row, lanes.smaller(offered, lanes.load(row)))
@@ -133,16 +133,16 @@ def relax_row(typing: Any, key: Any, row: Any, source: Any, step: Any) -> Any:  
 
 @intrinsic
 def pull_row(
-    typing: Any,  # noqa: ARG001
+    typing: Any,
     key: Any,
-    row: Any,  # noqa: ARG001
-    step: Any,  # noqa: ARG001
+    row: Any,
+    step: Any,
     indices: Any,
-    start: Any,  # noqa: ARG001
-    stop: Any,  # noqa: ARG001
-    ahead: Any,  # noqa: ARG001
+    start: Any,
+    stop: Any,
+    ahead: Any,
 ) -> Any:
-    """key[row] = min(key[row], key[u] + step over u in indices[start:stop]); mask of improved lanes.
+    """key[row] = min(key[row], key[u] + step for u in indices[start:stop]); mask of what improved.
 
     Rows `ahead` positions further in `indices` are fetched early (0: none; the processor overlaps
     loads that hit its last cache by itself).
@@ -154,7 +154,9 @@ def pull_row(
         step = lanes.splat(step)
         largest = b.sub(lanes.constant([-1] * lanes.count), step)
         best = cgutils.alloca_once_value(b, largest)
-        last = b.sub(b.extract_value(lanes.array(types_[3], indices).shape, 0), ir.Constant(_I64, 1))
+        last = b.sub(
+            b.extract_value(lanes.array(types_[3], indices).shape, 0), ir.Constant(_I64, 1)
+        )
         early = b.icmp_signed(">", ahead, ir.Constant(_I64, 0))
         with cgutils.for_range_slice(b, start, stop, ir.Constant(_I64, 1)) as (position, _):
             with b.if_then(early):
@@ -176,15 +178,15 @@ def pull_row(
 
 @intrinsic
 def first_row(
-    typing: Any,  # noqa: ARG001
+    typing: Any,
     key: Any,
-    row: Any,  # noqa: ARG001
-    level: Any,  # noqa: ARG001
+    row: Any,
+    level: Any,
     indices: Any,
-    start: Any,  # noqa: ARG001
-    stop: Any,  # noqa: ARG001
+    start: Any,
+    stop: Any,
     front: Any,
-    need: Any,  # noqa: ARG001
+    need: Any,
 ) -> Any:
     """Give each needed lane level | u for the first neighbour u in front; mask of lanes given.
 
@@ -215,29 +217,27 @@ def first_row(
 
 
 @intrinsic
-def lanes_below(typing: Any, key: Any, row: Any, bound: Any) -> Any:  # noqa: ARG001
+def lanes_below(typing: Any, key: Any, row: Any, bound: Any) -> Any:
     """Mask of lanes with key[row] < bound."""
 
-    def body(lanes: _Lanes, types_: Any, args: Any) -> Any:  # noqa: ARG001
+    def body(lanes: _Lanes, types_: Any, args: Any) -> Any:
         _, row, bound = args
-        return lanes.as_mask(
-            lanes.builder.icmp_unsigned("<", lanes.load(row), lanes.splat(bound))
-        )
+        return lanes.as_mask(lanes.builder.icmp_unsigned("<", lanes.load(row), lanes.splat(bound)))
 
     return types.uint16(key, types.int64, key.dtype), _code(body)
 
 
 @intrinsic
 def emit_row(
-    typing: Any,  # noqa: ARG001
+    typing: Any,
     key: Any,
-    row: Any,  # noqa: ARG001
+    row: Any,
     hops: Any,
     nearest: Any,
-    out_row: Any,  # noqa: ARG001
-    column: Any,  # noqa: ARG001
-    shift: Any,  # noqa: ARG001
-    bound: Any,  # noqa: ARG001
+    out_row: Any,
+    column: Any,
+    shift: Any,
+    bound: Any,
 ) -> Any:
     """Split keys into hops and nearest, -1 where key >= bound, from `column` on of both outputs."""
 
