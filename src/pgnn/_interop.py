@@ -119,13 +119,16 @@ def from_pyg(data: Data, directed: bool | None) -> dict[str, Any]:
     y = data.y if data.y is not None and data.y.shape == (data.num_nodes,) else None
     weights = data.edge_weight if "edge_weight" in data else None
     ids = data.node_ids if "node_ids" in data else None
+    labels = None if y is None else y.cpu().numpy()
+    if labels is not None and "classes" in data:
+        labels = np.array(data.classes)[labels]
     return {
         "edges": data.edge_index.cpu().numpy().T,
         "num_nodes": data.num_nodes,
         "weights": None if weights is None else weights.detach().cpu().numpy(),
         "directed": data.is_directed() if directed is None else directed,
         "x": None if data.x is None else data.x.detach().cpu().numpy(),
-        "y": None if y is None else y.cpu().numpy(),
+        "y": labels,
         "node_ids": ids.cpu().numpy() if ids is not None and hasattr(ids, "cpu") else ids,
     }
 
@@ -146,6 +149,8 @@ def to_pyg(graph: Graph) -> Data:
     )
     if graph.weights is not None:
         data.edge_weight = tensor(graph.weights)
+    if graph.classes is not None:
+        data.classes = graph.classes.tolist()
     if graph.node_ids.dtype != np.int64:
         data.node_ids = graph.node_ids.tolist()
     elif not np.array_equal(graph.node_ids, np.arange(graph.num_nodes)):

@@ -157,7 +157,7 @@ class Graph:
         """Build a graph from a PyTorch Geometric `Data`.
 
         Reads `edge_index`, `edge_weight`, `x`, `y` (a label a node; a label of the whole graph is
-        left out) and `node_ids`.
+        left out), `classes` and `node_ids`.
 
         Args:
             data: One homogeneous graph.
