@@ -151,9 +151,10 @@ def _levels_scratch(n: int, plan: _Plan) -> Callable[[], tuple[Any, ...]]:
 
     def make() -> tuple[Any, ...]:
         masks = [np.empty(n, dtype=np.uint16) for _ in range(3)]
+        marked = np.empty(n // 64 + 1, dtype=np.uint64)
         # One entry more than nodes: lists are written before it is known whether the entry stays.
         lists = [np.empty(n + 1, dtype=np.uint32) for _ in range(3)]
-        return (empty_rows(n, plan.key_type), *masks, *lists)
+        return (empty_rows(n, plan.key_type), *masks, marked, *lists)
 
     return make
 

@@ -30,7 +30,10 @@ from pgnn.distances._rows import emit_row, fill_row, first_row, lanes_below, pul
 
 # A level is pulled unless its frontier has this many times fewer edges than the unfinished nodes:
 # a push writes at random places, a pull reads at random places and overlaps its reads.
-PUSH_ADVANTAGE = 8
+PUSH_ADVANTAGE = 24
+# A pull first asks a bitmap which neighbours are in the frontier, unless the frontier has more than
+# this part of all edges: the bitmap stays in the nearest caches, rows do not.
+FILTER_BELOW = 0.5
 # Level search gives up where half of the nodes are unfinished after this many levels: on grids,
 # roads and trees. Small frontiers have been cheap up to there, and the smallest sets, which reach
 # farthest, are searched first, so little is lost.
@@ -56,6 +59,7 @@ def search_levels(
     seen: Any,
     front: Any,
     fresh: Any,
+    marked: Any,
     active: Any,
     frontier: Any,
     spare: Any,
@@ -72,6 +76,7 @@ def search_levels(
         ahead: How far to fetch rows early, see `pull_row`.
         key: Result, `[n, lanes]`; entries that stay at (cap + 1) << shift were not reached.
         seen, front, fresh: Masks of lanes a node: reached, reached at the last level, scratch.
+        marked: A bit a node, 64 a word: in the frontier.
         active, frontier, spare: Node lists: unfinished, reached at the last level, scratch.
     """
     n = out_ptr.shape[0] - 1
@@ -133,6 +138,12 @@ def search_levels(
             num_frontier = found
             continue
         done_below = key.dtype.type(level + 1) * step
+        filtered = level > 1 and frontier_edges < FILTER_BELOW * in_idx.shape[0]
+        if filtered:
+            marked[:] = 0
+            for i in range(num_frontier):
+                u = frontier[i]
+                marked[u >> np.uint32(6)] |= np.uint64(1) << np.uint64(u & np.uint32(63))
         num_frontier, frontier_edges, active_edges, left = 0, 0, 0, 0
         for i in range(num_active):
             v = active[i]
@@ -145,7 +156,16 @@ def search_levels(
                 new = first_row(key, v, step, out_idx, start, stop, front, need)
                 fresh[v] = new
             else:
-                pull_row(key, v, step, out_idx, start, stop, ahead)
+                if filtered:
+                    found = 0
+                    for position in range(start, stop):
+                        u = out_idx[position]
+                        spare[found] = u
+                        word = marked[u >> np.uint32(6)]
+                        found += np.int64((word >> np.uint64(u & np.uint32(63))) & np.uint64(1))
+                    pull_row(key, v, step, spare, 0, found, 0)
+                else:
+                    pull_row(key, v, step, out_idx, start, stop, ahead)
                 # A row read in this level may already hold the next level's keys, so ask for the
                 # lanes that are final, not for those that changed.
                 new = lanes_below(key, v, done_below) & full & ~before

@@ -1,0 +1,46 @@
+# Every target sets up what it needs: a virtual environment in .venv, made once and used again.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint format bench figures clean
+
+help: ## Show the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: $(READY) ## Take a short tour of what pgnn does
+	$(BIN)/python examples/tour.py
+
+test: $(READY) ## Run every test, doctests included
+	$(BIN)/python -m pytest
+
+lint: $(READY) ## Check style and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(READY) ## Format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(READY) ## Measure speed and memory against peers, in one run (about ten minutes)
+	$(BIN)/pgnn bench distances
+	$(BIN)/python benchmarks/read_csv.py
+	$(BIN)/python benchmarks/ppr.py
+	$(BIN)/python benchmarks/weighted.py
+
+figures: $(READY) ## Draw the figures of docs/ again
+	$(BIN)/python docs/figures/bourgain.py
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "pgnn needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+clean: ## Remove the virtual environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,6 @@
+"""`python -m pgnn` is the command."""
+
+from pgnn.cli import main
+
+if __name__ == "__main__":
+    main()

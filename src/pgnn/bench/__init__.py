@@ -1,0 +1,1 @@
+"""Benchmarks behind `pgnn bench`: each measures a peer in the same run."""

@@ -1,0 +1,166 @@
+"""`pgnn bench distances`: the engine against scipy's search and the released all-pairs method."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from pgnn.anchors import AnchorSets, sample_anchor_sets
+from pgnn.bench._memory import peak_bytes, reset_peak
+from pgnn.bench.graphs import grid_graph, preferential_graph, random_graph
+from pgnn.distances import AnchorDistances, anchor_distances
+from pgnn.errors import PGNNError
+from pgnn.graph import Graph
+
+
+@dataclass(frozen=True)
+class Family:
+    """A graph to measure, and how often."""
+
+    make: Callable[[], Graph]
+    repeats: int = 7
+    scipy_sets: int = 16
+    released: bool = False
+
+
+FAMILIES = {
+    "random-3000": Family(lambda: random_graph(3_000, 15_000, rng=0), 25, released=True),
+    "random": Family(lambda: random_graph(100_000, 500_000, rng=0)),
+    "grid": Family(lambda: grid_graph(300, 300)),
+    "preferential": Family(lambda: preferential_graph(200_000, 8, rng=0)),
+    "random-1m": Family(lambda: random_graph(1_000_000, 10_000_000, rng=0), 3, scipy_sets=6),
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measurement; times are the best of several, sizes are bytes."""
+
+    family: str
+    nodes: int
+    edges: int
+    sets: int
+    seconds: float
+    scipy_seconds: float
+    ratio: float
+    peak_bytes: int
+    result_and_graph_bytes: int
+    threads: int
+    compile_seconds: float
+    scipy_sets_measured: int
+    released_seconds: float | None = None
+    released_ratio: float | None = None
+
+
+def run(names: list[str] | None = None, num_threads: int | None = None) -> Iterator[Row]:
+    """Measure each family in a process of its own, so that peaks of memory do not mix."""
+    unknown = set(names or ()) - set(FAMILIES)
+    if unknown:
+        raise PGNNError(f"unknown family {min(unknown)!r}; there are {', '.join(FAMILIES)}")
+    for name in names or FAMILIES:
+        command = [sys.executable, "-m", "pgnn.bench.distances", name, str(num_threads or "")]
+        done = subprocess.run(command, stdout=subprocess.PIPE, check=True)  # noqa: S603
+        yield Row(**json.loads(done.stdout))
+
+
+def measure(name: str, num_threads: int | None = None) -> Row:
+    """Measure one family in this process."""
+    from pgnn.distances._parallel import resolve_threads
+
+    family = FAMILIES[name]
+    graph = family.make()
+    sets = sample_anchor_sets(graph.num_nodes, rng=0)
+    start = time.perf_counter()
+    for small in (grid_graph(2, 2), grid_graph(2, 60)):  # both kernels, if not yet compiled
+        anchor_distances(small, [[0]])
+    compile_seconds = time.perf_counter() - start
+
+    reset_peak()
+    result = anchor_distances(graph, sets, num_threads=num_threads)
+    peak = peak_bytes()
+    held = _bytes(graph) + _bytes(result)
+    del result
+    seconds = best_time(
+        lambda: anchor_distances(graph, sets, num_threads=num_threads), family.repeats
+    )
+    sampled = np.linspace(0, len(sets) - 1, min(family.scipy_sets, len(sets))).astype(int)
+    scipy_seconds = scipy_time(graph, sets, sampled) * len(sets) / len(sampled)
+    released = released_time(graph, sets) if family.released else None
+    return Row(
+        family=name,
+        nodes=graph.num_nodes,
+        edges=graph.num_edges,
+        sets=len(sets),
+        seconds=seconds,
+        scipy_seconds=scipy_seconds,
+        ratio=scipy_seconds / seconds,
+        peak_bytes=peak,
+        result_and_graph_bytes=held,
+        threads=resolve_threads(num_threads),
+        compile_seconds=compile_seconds,
+        scipy_sets_measured=len(sampled),
+        released_seconds=released,
+        released_ratio=None if released is None else released / seconds,
+    )
+
+
+def best_time(call: Callable[[], Any], repeats: int) -> float:
+    """Return the least wall-clock time of several calls."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def scipy_time(graph: Graph, sets: AnchorSets, sampled: Any) -> float:
+    """Seconds scipy takes for distance and nearest anchor of some sets, one search a set."""
+    from scipy.sparse.csgraph import dijkstra
+
+    matrix = graph.to_scipy().astype(np.float64)  # as its search wants it
+    total = 0.0
+    for i in sampled:
+        total += best_time(
+            lambda anchors=sets[i]: dijkstra(  # type: ignore[misc]
+                matrix, indices=anchors, unweighted=True, min_only=True, return_predecessors=True
+            ),
+            2 if graph.num_nodes < 500_000 else 1,
+        )
+    return total
+
+
+def released_time(graph: Graph, sets: AnchorSets) -> float:
+    """Seconds of the released method: all pairs in Python, then the best anchor of each set."""
+    import networkx as nx
+
+    theirs = graph.to_networkx()
+    start = time.perf_counter()
+    proximity = np.zeros((graph.num_nodes, graph.num_nodes))
+    for v in range(graph.num_nodes):
+        hops = nx.single_source_shortest_path_length(theirs, v)
+        for u in range(graph.num_nodes):
+            distance = hops.get(u, -1)
+            if distance >= 0:
+                proximity[v, u] = 1 / (distance + 1)
+    for anchors in sets:
+        anchors[proximity[:, anchors].argmax(axis=1)]
+    return time.perf_counter() - start
+
+
+def _bytes(value: Graph | AnchorDistances) -> int:
+    """Bytes of the arrays that make the graph's rows, or a result."""
+    names = ("indptr", "indices") if isinstance(value, Graph) else ("hops", "nearest")
+    return sum(getattr(value, name).nbytes for name in names)
+
+
+if __name__ == "__main__":
+    family, threads = sys.argv[1:]
+    json.dump(asdict(measure(family, int(threads) if threads else None)), sys.stdout)

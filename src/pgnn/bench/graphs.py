@@ -1,0 +1,65 @@
+"""Graph families of the benchmarks, of any size, from a seed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pgnn.errors import PGNNError
+from pgnn.graph import Graph
+
+
+def random_graph(num_nodes: int, num_edges: int, *, rng: int | np.random.Generator) -> Graph:
+    """Draw exactly `num_edges` distinct edges uniformly at random.
+
+    Example:
+        >>> random_graph(10, 20, rng=0)
+        Graph(num_nodes=10, num_edges=20)
+    """
+    generator = np.random.default_rng(rng)
+    if not 0 <= num_edges <= num_nodes * (num_nodes - 1) // 2:
+        raise PGNNError(f"{num_nodes} nodes cannot have {num_edges} edges")
+    words = np.empty(0, dtype=np.int64)  # an edge u < v as u * num_nodes + v
+    while len(words) < num_edges:
+        u, v = generator.integers(0, num_nodes, (2, num_edges + num_edges // 50 + 16))
+        new = np.minimum(u, v) * num_nodes + np.maximum(u, v)
+        words = np.unique(np.concatenate([words, new[u != v]]))
+    words = generator.permutation(words)[:num_edges]
+    return Graph.from_edges(np.stack(np.divmod(words, num_nodes), axis=1), num_nodes)
+
+
+def grid_graph(height: int, width: int) -> Graph:
+    """Build a grid, rows of `width` nodes, each joined to the next in its row and column.
+
+    Example:
+        >>> grid_graph(2, 3)
+        Graph(num_nodes=6, num_edges=7)
+    """
+    node = np.arange(height * width).reshape(height, width)
+    across = np.stack([node[:, :-1].ravel(), node[:, 1:].ravel()], axis=1)
+    down = np.stack([node[:-1].ravel(), node[1:].ravel()], axis=1)
+    return Graph.from_edges(np.concatenate([across, down]), height * width)
+
+
+def preferential_graph(
+    num_nodes: int, edges_per_node: int, *, rng: int | np.random.Generator
+) -> Graph:
+    """Grow a graph in which each new node draws edges to earlier ones in proportion to degree.
+
+    A new edge takes an end of an earlier edge, chosen evenly: ends are as frequent as degrees.
+    Edges that repeat another or meet their own node are dropped.
+
+    Example:
+        >>> preferential_graph(100, 3, rng=0).num_nodes
+        100
+    """
+    generator = np.random.default_rng(rng)
+    source = np.repeat(np.arange(num_nodes), edges_per_node)
+    earlier = np.maximum(source * edges_per_node, 1)  # edges that exist before the node comes
+    copied = (generator.random(len(source)) * earlier).astype(np.int64)
+    takes_source = (generator.random(len(source)) < 0.5) | (source <= 1)
+    # An edge that takes the target of another, which may have taken it from a third, follows the
+    # chain to its end; following twice as far each time gets there in a few rounds.
+    chain = np.where(takes_source, np.arange(len(source)), copied)
+    while not np.array_equal(chain, further := chain[chain]):
+        chain = further
+    return Graph.from_edges(np.stack([source, source[copied[chain]]], axis=1), num_nodes)

@@ -1,0 +1,113 @@
+"""The `pgnn` command: reads arguments, calls the library, prints."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from pgnn.errors import PGNNError
+
+if TYPE_CHECKING:
+    from pgnn.bench.distances import Row
+
+app = typer.Typer(
+    name="pgnn",
+    help="Learn where nodes are in a graph: position-aware graph neural networks.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+bench_app = typer.Typer(
+    help="Measure speed and memory against peers, in the same run.", no_args_is_help=True
+)
+app.add_typer(bench_app, name="bench")
+people = Console(stderr=True)  # stdout is for what was asked for
+
+
+def main() -> None:
+    """Run the command; a user's mistake is one line and exit code 2."""
+    try:
+        app()
+    except PGNNError as error:
+        people.print(f"[bold red]pgnn:[/] {error}", highlight=False, soft_wrap=True)
+        sys.exit(2)
+
+
+def _version(show: bool) -> None:
+    if show:
+        from pgnn import __version__
+
+        typer.echo(f"pgnn {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@bench_app.command("distances")
+def bench_distances(
+    family: Annotated[
+        list[str] | None,
+        typer.Option(help="Measure only this family (may be given again). Default: all."),
+    ] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Default: all cores.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Distances to anchor-sets against scipy's search and the released all-pairs method.
+
+    Families: random-3000 (with the released method), random, grid, preferential, random-1m (needs
+    3 GB). Each runs in a process of its own, so that peaks of memory do not mix. scipy searches one
+    set a call; a sample of the sets is measured and its time extrapolated to all.
+
+    Example: pgnn bench distances --family grid --family random
+    """
+    from pgnn.bench.distances import FAMILIES, run
+
+    rows: list[Row] = []
+    with people.status("measuring ...") as status:
+        for name in family or FAMILIES:
+            status.update(f"measuring {name} ...")
+            rows += run([name], threads)
+            if not as_json:
+                people.print(f"  {name}: {rows[-1].seconds:.4g} s, {rows[-1].ratio:.0f}x scipy")
+    if as_json:
+        typer.echo(json.dumps({"rows": [asdict(row) for row in rows]}, indent=2))
+        return
+    Console().print(_distances_table(rows))
+    Console().print(
+        f"compiling or loading kernels: {max(row.compile_seconds for row in rows):.1f} s"
+    )
+
+
+def _distances_table(rows: list[Row]) -> Table:
+    table = Table(title=f"Distance to and nearest member of k sets, {rows[0].threads} threads")
+    for name in ("family", "nodes", "edges", "sets", "seconds", "scipy s", "ratio", "peak/held"):
+        table.add_column(name, justify="left" if name == "family" else "right")
+    table.add_column("released s", justify="right")
+    table.add_column("ratio", justify="right")
+    for row in rows:
+        released = row.released_seconds
+        table.add_row(
+            row.family,
+            f"{row.nodes:,}",
+            f"{row.edges:,}",
+            f"{row.sets}",
+            f"{row.seconds:.4g}",
+            f"{row.scipy_seconds:.4g} ({row.scipy_sets_measured} sets)",
+            f"{row.ratio:.0f}x",
+            f"{row.peak_bytes / row.result_and_graph_bytes:.2f}",
+            "" if released is None else f"{released:.4g}",
+            "" if row.released_ratio is None else f"{row.released_ratio:,.0f}x",
+        )
+    return table
