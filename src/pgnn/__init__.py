@@ -6,5 +6,8 @@ from pgnn.distances import AnchorDistances as AnchorDistances
 from pgnn.distances import anchor_distances as anchor_distances
 from pgnn.errors import PGNNError as PGNNError
 from pgnn.graph import Graph as Graph
+from pgnn.io import read_graph as read_graph
+from pgnn.io import write_embeddings as write_embeddings
+from pgnn.io import write_scores as write_scores
 
 __version__ = "0.1.0.dev0"

@@ -1,0 +1,39 @@
+"""Files that are either written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from pgnn.errors import PGNNError
+
+
+@contextmanager
+def open_atomic(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for writing that takes the name `path` when, and only when, all is written.
+
+    The bytes go to a hidden file in the same folder, are forced to disk and then renamed over
+    `path`; if anything fails the hidden file is removed and what was at `path` is untouched.
+
+    Raises:
+        PGNNError: If the folder does not exist or the file cannot be written.
+    """
+    if not path.parent.is_dir():
+        raise PGNNError(f"{path}: the folder {path.parent} does not exist; create it first")
+    if path.is_dir():
+        raise PGNNError(f"{path}: is a folder; give the name of a file in it")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise PGNNError(f"{path}: cannot be written ({error.strerror or error})") from error
+    finally:
+        temporary.unlink(missing_ok=True)
