@@ -1,5 +1,7 @@
 """Hop distances against the oracle, scipy and networkx, and the invariants that must hold."""
 
+from contextlib import contextmanager
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -19,23 +21,32 @@ def assert_same(found, distance, nearest):
     np.testing.assert_array_equal(found.nearest, nearest)
 
 
-def with_plans(plans, graph, sets, **options):
-    """Search with the given plans only."""
-    original, _hops.PLANS = _hops.PLANS, plans
-    try:
-        return anchor_distances(graph, sets, **options)
-    finally:
-        _hops.PLANS = original
+@contextmanager
+def only(kernel):
+    """Let one kernel do all the work: the rule's choice, or a later one of its choices."""
+    with pytest.MonkeyPatch.context() as patch:
+        if kernel == "levels without ranks":
+            patch.setattr(_hops, "MAX_RANKED", 0)
+        if kernel.startswith("sweeps"):
+            patch.setattr(_hops, "search_by_levels", lambda job: None)
+        if kernel == "sweeps of 64 bits":
+            sweeps = _hops.search_by_sweeps
+            wide = lambda job, key_type, hops_type: (  # noqa: E731
+                sweeps(job, key_type, hops_type) if key_type is np.uint64 else None
+            )
+            patch.setattr(_hops, "search_by_sweeps", wide)
+        yield
 
 
-PLAN_SETS = {"rule": _hops.PLANS, "sweeps": _hops.PLANS[1:], "wide": _hops.PLANS[2:]}
+KERNELS = ["rule", "levels without ranks", "sweeps", "sweeps of 64 bits"]
 
 
-@pytest.mark.parametrize("plans", PLAN_SETS.values(), ids=PLAN_SETS)
+@pytest.mark.parametrize("kernel", KERNELS)
 @given(case=graphs_with_sets(weighted=False), cutoff=st.none() | st.integers(0, 5))
-def test_hops_equal_oracle(plans, case, cutoff):
+def test_hops_equal_oracle(kernel, case, cutoff):
     graph, sets = case
-    found = with_plans(plans, graph, sets, cutoff=cutoff)
+    with only(kernel):
+        found = anchor_distances(graph, sets, cutoff=cutoff)
     assert_same(found, *reference_distances(graph, sets, np.inf if cutoff is None else cutoff))
 
 
@@ -70,10 +81,12 @@ FAMILIES = {
 }
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("name", FAMILIES)
-def test_hops_equal_scipy_on_families(name):
+def test_hops_equal_scipy_on_families(name, kernel):
     graph = FAMILIES[name]
-    assert_equals_scipy(graph, sample_anchor_sets(graph.num_nodes, rng=5))
+    with only(kernel):
+        assert_equals_scipy(graph, sample_anchor_sets(graph.num_nodes, rng=5))
 
 
 @given(case=graphs_with_sets(weighted=False))
@@ -209,18 +222,13 @@ def test_whiskers_on_a_dense_core_are_exact():
 )  # fmt: skip
 def test_rule_picks_sweeps_for_large_diameters_only(name, sweeps, monkeypatch):
     used = []
-    original = _hops._search
-
-    def spy(graph, sets, plan, *rest):
-        found = original(graph, sets, plan, *rest)
-        used.append((plan.sweeps, found is not None))
-        return found
-
-    monkeypatch.setattr(_hops, "_search", spy)
+    sweep = _hops.search_by_sweeps
+    monkeypatch.setattr(
+        _hops, "search_by_sweeps", lambda *arguments: used.append(True) or sweep(*arguments)
+    )
     graph = FAMILIES[name]
     anchor_distances(graph, sample_anchor_sets(graph.num_nodes, rng=12))
-    assert used[-1] == (sweeps, True)
-    assert len(used) == 1 + sweeps
+    assert used == [True] * sweeps
 
 
 def test_progress_counts_sets_up_to_all():

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,9 @@ from pgnn.distances._parallel import Progress, run_blocks
 from pgnn.distances._rows import ROW_BYTES, empty_rows
 from pgnn.graph import Graph
 
+# Sets of at most 2^12 members, no farther than 13 hops, fit in 16-bit keys.
+RANK_BITS = 12
+MAX_RANKED = 1 << RANK_BITS
 # Rows are fetched early once they do not fit in a core's share of the last cache.
 EARLY_FETCH_BYTES = 8 << 20
 EARLY_FETCH_AHEAD = 24
@@ -23,29 +25,65 @@ SERIAL_PAIRS = 1 << 17
 
 
 @dataclass(frozen=True)
-class _Plan:
-    """One way to search; tried in order until the distances fit."""
+class _Form:
+    """How keys are laid out."""
 
-    sweeps: bool
     key_type: type[np.unsignedinteger[Any]]
-    hops_type: type[np.signedinteger[Any]]
+    shift: int  # bits that hold the anchor
+    ranked: bool = False  # whether it is the anchor's rank in its set, not its index
 
-    def cap(self, num_nodes: int) -> int:
-        """The largest distance that fits in the keys and in the result."""
-        bits = np.dtype(self.key_type).itemsize * 8 - key_shift(num_nodes)
-        return min((1 << bits) - 3, int(np.iinfo(self.hops_type).max))
+    @property
+    def lanes(self) -> int:
+        """Sets a row."""
+        return ROW_BYTES // np.dtype(self.key_type).itemsize
+
+    @property
+    def mask_type(self) -> type[np.unsignedinteger[Any]]:
+        """A bit a lane."""
+        return np.uint32 if self.lanes == 32 else np.uint16
+
+    def cap(self, cutoff: int | None, hops_type: type[np.signedinteger[Any]]) -> int:
+        """The farthest level to search: the cutoff, or what fits in keys and result."""
+        bits = np.dtype(self.key_type).itemsize * 8 - self.shift
+        fits = min((1 << bits) - 3, int(np.iinfo(hops_type).max))
+        return fits if cutoff is None else min(fits, cutoff)
 
 
-PLANS = (
-    _Plan(sweeps=False, key_type=np.uint32, hops_type=np.int8),
-    _Plan(sweeps=True, key_type=np.uint32, hops_type=np.int16),
-    _Plan(sweeps=True, key_type=np.uint64, hops_type=np.int32),
-)
+RANKS = _Form(np.uint16, RANK_BITS, ranked=True)
 
 
-def key_shift(num_nodes: int) -> int:
-    """Bits that hold the index of a node."""
-    return max(1, (num_nodes - 1).bit_length())
+@dataclass(frozen=True)
+class _Job:
+    """What is asked for."""
+
+    graph: Graph
+    sets: AnchorSets
+    cutoff: int | None
+    num_threads: int
+    progress: Progress | None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Nodes and sets."""
+        return self.graph.num_nodes, len(self.sets)
+
+    def form(self, key_type: type[np.unsignedinteger[Any]]) -> _Form:
+        """Keys that hold indices of this graph's nodes."""
+        return _Form(key_type, max(1, (self.graph.num_nodes - 1).bit_length()))
+
+    @property
+    def ahead(self) -> int:
+        """How far to fetch rows early."""
+        return EARLY_FETCH_AHEAD if self.shape[0] * ROW_BYTES > EARLY_FETCH_BYTES else 0
+
+    def fits(self, ended: int, cap: int) -> bool:
+        """Whether a search that ended so found all that was asked for."""
+        return ended == kernels.FINISHED or (ended == kernels.AT_CAP and cap == self.cutoff)
+
+    def run(self, work: Any, blocks: list[range], make_scratch: Any) -> None:
+        """Work on all blocks, the last first: its sets are the smallest, so they reach farthest."""
+        threads = 1 if self.shape[0] * self.shape[1] < SERIAL_PAIRS else self.num_threads
+        run_blocks(work, blocks[::-1], make_scratch, threads, self.progress)
 
 
 def hop_distances(
@@ -56,62 +94,107 @@ def hop_distances(
     progress: Progress | None,
 ) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Search from all sets; returns (hops, nearest), `[n, k]` each, -1 where unreachable."""
-    for plan in PLANS:
-        found = _search(graph, sets, plan, cutoff, num_threads, progress)
-        if found is not None:
-            hops, nearest = found
-            return _compact(hops), nearest
-    raise AssertionError("distances are below num_nodes, which fits the last plan")
+    job = _Job(graph, sets, cutoff, num_threads, progress)
+    found = search_by_levels(job)
+    for key_type, hops_type in ((np.uint32, np.int16), (np.uint64, np.int32)):
+        if found is None:
+            found = search_by_sweeps(job, key_type, hops_type)
+    assert found is not None, "a distance is below the number of nodes, which fits in 32 bits"
+    return _compact(found[0]), found[1]
 
 
-def _search(
-    graph: Graph,
-    sets: AnchorSets,
-    plan: _Plan,
-    cutoff: int | None,
-    num_threads: int,
-    progress: Progress | None,
+def search_by_levels(job: _Job) -> tuple[NDArray[np.int8], NDArray[np.int32]] | None:
+    """Search hop by hop; None if the diameter is too large for that."""
+    n, k = job.shape
+    hops, nearest = np.empty((n, k), dtype=np.int8), np.empty((n, k), dtype=np.int32)
+    rows = _rows(job.graph)
+    sets = (job.sets.indptr, job.sets.nodes.view(np.uint32))
+    names = np.arange(n, dtype=np.uint32)
+    indexed = job.form(np.uint32)
+    near, too_far = True, False
+
+    def attempt(form: _Form, first: int, scratch: tuple[Any, ...]) -> bool:
+        cap = form.cap(job.cutoff, np.int8)
+        rows_of_keys, masks, lists = scratch
+        key = rows_of_keys.view(form.key_type)
+        narrow = [mask.view(form.mask_type)[:n] for mask in masks]
+        options = (first, form.shift, cap, job.ahead, form.ranked)
+        ended = kernels.search_levels(*rows, *sets, *options, key, *narrow, *lists)
+        if not job.fits(ended, cap):
+            return False
+        if form.ranked:
+            kernels.emit_ranked(key, *sets, first, form.shift, cap, hops, nearest)
+        else:
+            kernels.emit_block(key, names, first, form.shift, cap, hops, nearest)
+        return True
+
+    def work(block: range, scratch: tuple[Any, ...]) -> None:
+        # Other threads set these too, so they only ever change in one direction.
+        nonlocal near, too_far
+        if near and len(block) > indexed.lanes:
+            if attempt(RANKS, block.start, scratch):
+                return
+            near = False
+        for first in block[:: indexed.lanes]:
+            if too_far:
+                return
+            if not attempt(indexed, first, scratch):
+                too_far = True
+
+    def make_scratch() -> tuple[Any, ...]:  # 88 bytes a node
+        masks = [np.empty(n, dtype=np.uint32) for _ in range(3)]
+        # One entry more than nodes: lists are written before it is known whether the entry stays.
+        lists = [np.empty(n + 1, dtype=np.uint32) for _ in range(3)]
+        return empty_rows(n, np.uint32), masks, lists
+
+    job.run(work, level_blocks(job.sets, indexed.lanes), make_scratch)
+    return None if too_far else (hops, nearest)
+
+
+def level_blocks(sets: AnchorSets, lanes: int) -> list[range]:
+    """Cut the sets into blocks: of 32 where all are small enough for ranks, else of `lanes`."""
+    blocks: list[range] = []
+    first, k = 0, len(sets)
+    small = sets.sizes <= MAX_RANKED
+    while first < k:
+        wide = small[first : first + RANKS.lanes].all() and k - first > lanes
+        blocks.append(range(first, min(first + (RANKS.lanes if wide else lanes), k)))
+        first = blocks[-1].stop
+    return blocks
+
+
+def search_by_sweeps(
+    job: _Job,
+    key_type: type[np.unsignedinteger[Any]],
+    hops_type: type[np.signedinteger[Any]],
 ) -> tuple[NDArray[Any], NDArray[np.int32]] | None:
-    """Follow one plan; None if a distance does not fit."""
-    n, k = graph.num_nodes, len(sets)
-    shift, cap = key_shift(n), plan.cap(n)
-    limited = cutoff is not None and cutoff <= cap
-    if limited:
-        assert cutoff is not None
-        cap = cutoff
-    names, rows = _sweep_order(graph) if plan.sweeps else (None, _rows(graph))
-    hops = np.empty((n, k), dtype=plan.hops_type)
-    nearest = np.empty((n, k), dtype=np.int32)
-    ahead = EARLY_FETCH_AHEAD if n * ROW_BYTES > EARLY_FETCH_BYTES else 0
-    set_nodes = sets.nodes.view(np.uint32)
+    """Search by sweeps over the relabelled graph; None if a distance does not fit."""
+    n, k = job.shape
+    form = job.form(key_type)
+    cap = form.cap(job.cutoff, hops_type)
+    names, rows = _relabelled(job.graph)
+    places = np.empty_like(names)
+    places[names] = np.arange(n, dtype=np.uint32)
+    hops, nearest = np.empty((n, k), dtype=hops_type), np.empty((n, k), dtype=np.int32)
+    sets = (job.sets.indptr, job.sets.nodes.view(np.uint32))
     too_far = False
-    if names is None:
-        names = np.arange(n, dtype=np.uint32)
-        order: tuple[Any, ...] = ()
-        kernel = kernels.search_levels
-        make_scratch = _levels_scratch(n, plan)
-    else:
-        places = np.empty_like(names)
-        places[names] = np.arange(n, dtype=np.uint32)
-        order = (places,)
-        kernel = kernels.search_sweeps
-        make_scratch = _sweeps_scratch(n, plan)
 
     def work(block: range, scratch: tuple[Any, ...]) -> None:
         nonlocal too_far
         if too_far:
             return
-        first = block.start
-        ended = kernel(*rows, sets.indptr, set_nodes, first, shift, cap, ahead, *order, *scratch)
-        if ended == kernels.GAVE_UP or (ended == kernels.AT_CAP and not limited):
+        options = (block.start, form.shift, cap, job.ahead)
+        ended = kernels.search_sweeps(*rows, *sets, *options, places, *scratch)
+        if job.fits(ended, cap):
+            kernels.emit_block(scratch[0], names, block.start, form.shift, cap, hops, nearest)
+        else:
             too_far = True
-            return
-        kernels.emit_block(scratch[0], names, first, shift, cap, hops, nearest)
 
-    lanes = ROW_BYTES // np.dtype(plan.key_type).itemsize
-    # The last sets are the smallest, hence the farthest and the costliest to search.
-    blocks = [range(first, min(first + lanes, k)) for first in range(0, k, lanes)][::-1]
-    run_blocks(work, blocks, make_scratch, 1 if n * k < SERIAL_PAIRS else num_threads, progress)
+    def make_scratch() -> tuple[Any, ...]:  # 65 bytes a node
+        return empty_rows(n, form.key_type), np.empty(n, dtype=np.uint8)
+
+    blocks = [range(first, min(first + form.lanes, k)) for first in range(0, k, form.lanes)]
+    job.run(work, blocks, make_scratch)
     return None if too_far else (hops, nearest)
 
 
@@ -126,16 +209,14 @@ def _rows(graph: Graph) -> tuple[NDArray[Any], ...]:
     )
 
 
-def _sweep_order(graph: Graph) -> tuple[NDArray[np.uint32], tuple[NDArray[Any], ...]]:
+def _relabelled(graph: Graph) -> tuple[NDArray[np.uint32], tuple[NDArray[Any], ...]]:
     """Relabel the graph so that neighbours are close: (original indices, row arrays)."""
-    from dataclasses import replace
-
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
     matrix = graph.to_scipy()
     names = reverse_cuthill_mckee(matrix, symmetric_mode=not graph.directed)
     near = matrix[names][:, names]
-    relabelled = replace(
+    moved = replace(
         graph,
         indptr=near.indptr.astype(np.int64),
         indices=near.indices.astype(np.int32),
@@ -143,33 +224,12 @@ def _sweep_order(graph: Graph) -> tuple[NDArray[np.uint32], tuple[NDArray[Any], 
         x=None,
         y=None,
     )
-    return names.astype(np.uint32), _rows(relabelled)
-
-
-def _levels_scratch(n: int, plan: _Plan) -> Callable[[], tuple[Any, ...]]:
-    """Scratch of `search_levels`: 82 bytes a node."""
-
-    def make() -> tuple[Any, ...]:
-        masks = [np.empty(n, dtype=np.uint16) for _ in range(3)]
-        marked = np.empty(n // 64 + 1, dtype=np.uint64)
-        # One entry more than nodes: lists are written before it is known whether the entry stays.
-        lists = [np.empty(n + 1, dtype=np.uint32) for _ in range(3)]
-        return (empty_rows(n, plan.key_type), *masks, marked, *lists)
-
-    return make
-
-
-def _sweeps_scratch(n: int, plan: _Plan) -> Callable[[], tuple[Any, ...]]:
-    """Scratch of `search_sweeps`: 65 bytes a node."""
-    return lambda: (empty_rows(n, plan.key_type), np.empty(n, dtype=np.uint8))
+    return names.astype(np.uint32), _rows(moved)
 
 
 def _compact(hops: NDArray[Any]) -> NDArray[Any]:
     """Return the hops in the smallest signed type that holds the largest."""
-    largest = int(hops.max(initial=0)) if hops.dtype != np.int8 else 0
-    for smaller in (np.int8, np.int16, np.int32):
-        if np.dtype(smaller).itemsize >= hops.dtype.itemsize:
-            return hops
-        if largest <= np.iinfo(smaller).max:
-            return hops.astype(smaller)
-    return hops
+    if hops.dtype == np.int8:
+        return hops
+    smallest = np.min_scalar_type(-int(hops.max(initial=0)) - 1)
+    return hops.astype(smallest, copy=False)

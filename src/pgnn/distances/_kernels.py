@@ -8,8 +8,11 @@ the least fixed point of
     key[v] = min(key[v], min over neighbours u of key[u] + step)
 
 whatever the order in which it is applied: the answer does not depend on kernel or threads. Sixteen
-sets lie side by side in a node's row, and a vector instruction serves them all. The two kernels
-apply the equation in different orders:
+sets lie side by side in a node's row, and a vector instruction serves them all. Where sets are
+small and near, a key holds the anchor's rank in its set instead of its index: 16 bits are enough
+then, and 32 sets share a row.
+
+The two kernels apply the equation in different orders:
 
 - `search_levels`, for small diameters: hop by hop. A small frontier pushes to its neighbours, a
   large one is pulled: each unfinished node reads the rows of its neighbours, once a level.
@@ -30,10 +33,7 @@ from pgnn.distances._rows import emit_row, fill_row, first_row, lanes_below, pul
 
 # A level is pulled unless its frontier has this many times fewer edges than the unfinished nodes:
 # a push writes at random places, a pull reads at random places and overlaps its reads.
-PUSH_ADVANTAGE = 24
-# A pull first asks a bitmap which neighbours are in the frontier, unless the frontier has more than
-# this part of all edges: the bitmap stays in the nearest caches, rows do not.
-FILTER_BELOW = 0.5
+PUSH_ADVANTAGE = 8
 # Level search gives up where half of the nodes are unfinished after this many levels: on grids,
 # roads and trees. Small frontiers have been cheap up to there, and the smallest sets, which reach
 # farthest, are searched first, so little is lost.
@@ -55,11 +55,11 @@ def search_levels(
     shift: int,
     cap: int,
     ahead: int,
+    ranked: bool,
     key: Any,
     seen: Any,
     front: Any,
     fresh: Any,
-    marked: Any,
     active: Any,
     frontier: Any,
     spare: Any,
@@ -74,19 +74,20 @@ def search_levels(
         shift: Bits of a key that hold the anchor.
         cap: The farthest level to look at.
         ahead: How far to fetch rows early, see `pull_row`.
+        ranked: Whether keys hold the rank of the anchor in its set, not its index.
         key: Result, `[n, lanes]`; entries that stay at (cap + 1) << shift were not reached.
         seen, front, fresh: Masks of lanes a node: reached, reached at the last level, scratch.
-        marked: A bit a node, 64 a word: in the frontier.
         active, frontier, spare: Node lists: unfinished, reached at the last level, scratch.
     """
     n = out_ptr.shape[0] - 1
     lanes = min(key.shape[1], set_ptr.shape[0] - 1 - first)
-    full = np.uint16((1 << lanes) - 1)
-    step = key.dtype.type(1) << key.dtype.type(shift)
-    infinity = key.dtype.type(cap + 1) * step
+    full = seen.dtype.type((1 << lanes) - 1)
+    none = seen.dtype.type(0)
+    step = key.dtype.type(1 << shift)
+    infinity = key.dtype.type((cap + 1) << shift)
     front[:] = 0
     for lane in range(lanes):
-        bit = np.uint16(1 << lane)
+        bit = seen.dtype.type(1 << lane)
         for position in range(set_ptr[first + lane], set_ptr[first + lane + 1]):
             front[set_nodes[position]] |= bit
     num_frontier, frontier_edges, num_active, active_edges = 0, 0, 0, 0
@@ -101,7 +102,12 @@ def search_levels(
         if bits != full:
             num_active += 1
             active_edges += out_ptr[v + 1] - out_ptr[v]
-        fill_row(key, v, bits, key.dtype.type(v), infinity)
+        fill_row(key, v, none if ranked else bits, key.dtype.type(v), infinity)
+    if ranked:
+        for lane in range(lanes):
+            start = set_ptr[first + lane]
+            for position in range(start, set_ptr[first + lane + 1]):
+                key[set_nodes[position], lane] = position - start
     fresh[:] = 0
     unfinished = num_active
     level = 0
@@ -137,13 +143,7 @@ def search_levels(
             frontier, spare = spare, frontier
             num_frontier = found
             continue
-        done_below = key.dtype.type(level + 1) * step
-        filtered = level > 1 and frontier_edges < FILTER_BELOW * in_idx.shape[0]
-        if filtered:
-            marked[:] = 0
-            for i in range(num_frontier):
-                u = frontier[i]
-                marked[u >> np.uint32(6)] |= np.uint64(1) << np.uint64(u & np.uint32(63))
+        done_below = key.dtype.type((level + 1) << shift)
         num_frontier, frontier_edges, active_edges, left = 0, 0, 0, 0
         for i in range(num_active):
             v = active[i]
@@ -151,21 +151,12 @@ def search_levels(
             if before == full:
                 continue
             start, stop = out_ptr[v], out_ptr[v + 1]
-            if level == 1:
+            if level == 1 and not ranked:
                 need = full & ~before
                 new = first_row(key, v, step, out_idx, start, stop, front, need)
                 fresh[v] = new
             else:
-                if filtered:
-                    found = 0
-                    for position in range(start, stop):
-                        u = out_idx[position]
-                        spare[found] = u
-                        word = marked[u >> np.uint32(6)]
-                        found += np.int64((word >> np.uint64(u & np.uint32(63))) & np.uint64(1))
-                    pull_row(key, v, step, spare, 0, found, 0)
-                else:
-                    pull_row(key, v, step, out_idx, start, stop, ahead)
+                pull_row(key, v, step, out_idx, start, stop, ahead)
                 # A row read in this level may already hold the next level's keys, so ask for the
                 # lanes that are final, not for those that changed.
                 new = lanes_below(key, v, done_below) & full & ~before
@@ -181,7 +172,7 @@ def search_levels(
                 left += 1
                 active_edges += stop - start
         num_active, unfinished = left, left
-        if level == 1:
+        if level == 1 and not ranked:
             front, fresh = fresh, front
             fresh[:] = 0
     return AT_CAP if num_frontier > 0 and unfinished > 0 else FINISHED
@@ -213,8 +204,8 @@ def search_sweeps(
     """
     n = out_ptr.shape[0] - 1
     lanes = min(key.shape[1], set_ptr.shape[0] - 1 - first)
-    step = key.dtype.type(1) << key.dtype.type(shift)
-    infinity = key.dtype.type(cap + 1) * step
+    step = key.dtype.type(1 << shift)
+    infinity = key.dtype.type((cap + 1) << shift)
     for v in range(n):
         fill_row(key, v, np.uint16(0), infinity, infinity)
     dirty[:] = 0
@@ -250,8 +241,7 @@ def emit_block(
     key: Any, names: Any, first: int, shift: int, cap: int, hops: Any, nearest: Any
 ) -> None:
     """Write a block's keys to its columns of both outputs, -1 where nothing was reached."""
-    step = key.dtype.type(1) << key.dtype.type(shift)
-    infinity = key.dtype.type(cap + 1) * step
+    infinity = key.dtype.type((cap + 1) << shift)
     lanes = min(key.shape[1], hops.shape[1] - first)
     whole = lanes == key.shape[1]
     for v in range(key.shape[0]):
@@ -263,4 +253,30 @@ def emit_block(
             value = key[v, lane]
             reached = value < infinity
             hops[row, first + lane] = value >> shift if reached else -1
-            nearest[row, first + lane] = value & (step - 1) if reached else -1
+            nearest[row, first + lane] = value & ((1 << shift) - 1) if reached else -1
+
+
+@njit(nogil=True, cache=True)
+def emit_ranked(
+    key: Any,
+    set_ptr: Any,
+    set_nodes: Any,
+    first: int,
+    shift: int,
+    cap: int,
+    hops: Any,
+    nearest: Any,
+) -> None:
+    """Do as `emit_block` does for keys that hold ranks: look the anchors up in their sets."""
+    infinity = np.uint32((cap + 1) << shift)
+    low = np.uint32((1 << shift) - 1)
+    lanes = min(key.shape[1], hops.shape[1] - first)
+    for v in range(key.shape[0]):
+        for lane in range(lanes):
+            value = np.uint32(key[v, lane])
+            if value < infinity:
+                hops[v, first + lane] = value >> np.uint32(shift)
+                nearest[v, first + lane] = set_nodes[set_ptr[first + lane] + (value & low)]
+            else:
+                hops[v, first + lane] = -1
+                nearest[v, first + lane] = -1

@@ -1,8 +1,8 @@
 """Vector operations on one cache line of search keys: what numba's compiler will not vectorise.
 
-A key array has a row a node and a lane a set: `[n, 16]` of uint32 or `[n, 8]` of uint64, 64 bytes a
-row, aligned to 64. Each function below becomes a handful of vector instructions; bit l of a mask
-speaks of lane l. Row, index and bound arguments are int64, masks uint16.
+A key array has a row a node and a lane a set: `[n, 32]` of uint16, `[n, 16]` of uint32 or `[n, 8]`
+of uint64, 64 bytes a row, aligned to 64. Each function below becomes a handful of vector
+instructions; bit l of a mask speaks of lane l. Masks are uint32 for 32 lanes, else uint16.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 ROW_BYTES = 64
-_I16, _I32, _I64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
+_I1, _I32, _I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 
 
 def empty_rows(num_rows: int, dtype: type[np.unsignedinteger[Any]]) -> NDArray[Any]:
@@ -63,20 +63,26 @@ class _Lanes:
         zeros = ir.Constant(ir.VectorType(_I32, self.count), [0] * self.count)
         return self.builder.shuffle_vector(single, nothing, zeros)
 
+    def resized(self, number: Any) -> Any:
+        """An unsigned number in the width of a lane."""
+        if number.type.width > self.width:
+            return self.builder.trunc(number, self.element)
+        return self.builder.zext(number, self.element)
+
     def constant(self, values: list[int]) -> Any:
         return ir.Constant(self.vector, values)
 
     def where_bits(self, mask: Any) -> Any:
-        """Lanes whose bit is set in a 16-bit mask."""
-        wide = self.splat(self.builder.zext(mask, self.element))
-        bits = self.constant([1 << lane for lane in range(self.count)])
-        zero = self.constant([0] * self.count)
-        return self.builder.icmp_unsigned("!=", self.builder.and_(wide, bits), zero)
+        """Lanes whose bit is set in a mask."""
+        bits = ir.IntType(self.count)
+        if mask.type.width > self.count:
+            mask = self.builder.trunc(mask, bits)
+        return self.builder.bitcast(mask, ir.VectorType(_I1, self.count))
 
     def as_mask(self, lanes: Any) -> Any:
-        """16-bit mask of lanes that are true."""
-        packed = self.builder.bitcast(lanes, ir.IntType(self.count))
-        return packed if self.count == 16 else self.builder.zext(packed, _I16)
+        """Mask of lanes that are true."""
+        bits = self.builder.bitcast(lanes, ir.IntType(self.count))
+        return bits if self.count >= 16 else self.builder.zext(bits, ir.IntType(16))
 
     def smaller(self, a: Any, b: Any) -> Any:
         return self.builder.select(self.builder.icmp_unsigned("<", a, b), a, b)
@@ -94,6 +100,11 @@ class _Lanes:
         read, keep, data = (ir.Constant(_I32, flag) for flag in (0, 3, 1))
         address = self.builder.bitcast(self.pointer(row), byte_pointer)
         self.builder.call(function, [address, read, keep, data])
+
+
+def _mask_type(key: Any) -> Any:
+    """Numba's type of the masks that belong to a key array."""
+    return types.uint32 if key.dtype.bitwidth == 16 else types.uint16
 
 
 def _code(body: Callable[..., Any]) -> Callable[..., Any]:
@@ -116,7 +127,7 @@ def fill_row(typing: Any, key: Any, row: Any, mask: Any, value: Any, rest: Any) 
         chosen = lanes.builder.select(lanes.where_bits(mask), lanes.splat(value), lanes.splat(rest))
         lanes.store(row, chosen)
 
-    return types.void(key, types.int64, types.uint16, key.dtype, key.dtype), _code(body)
+    return types.void(key, types.int64, _mask_type(key), key.dtype, key.dtype), _code(body)
 
 
 @intrinsic
@@ -170,9 +181,8 @@ def pull_row(
         lanes.store(row, b.select(improved, offered, old))
         return lanes.as_mask(improved)
 
-    signature = types.uint16(
-        key, types.int64, key.dtype, indices, types.int64, types.int64, types.int64
-    )
+    mask = _mask_type(key)
+    signature = mask(key, types.int64, key.dtype, indices, types.int64, types.int64, types.int64)
     return signature, _code(body)
 
 
@@ -203,16 +213,13 @@ def first_row(
             bits = lanes.item(types_[6], front, b.zext(neighbour, _I64))
             found = b.and_(bits, b.load(open_lanes))
             b.store(b.xor(b.load(open_lanes), found), open_lanes)
-            if lanes.width == 64:
-                neighbour = b.zext(neighbour, _I64)
-            offered = lanes.splat(b.or_(neighbour, level))
+            offered = lanes.splat(b.or_(lanes.resized(neighbour), level))
             b.store(b.select(lanes.where_bits(found), offered, b.load(best)), best)
         lanes.store(row, b.load(best))
         return b.xor(need, b.load(open_lanes))
 
-    signature = types.uint16(
-        key, types.int64, key.dtype, indices, types.int64, types.int64, front, types.uint16
-    )
+    mask = _mask_type(key)
+    signature = mask(key, types.int64, key.dtype, indices, types.int64, types.int64, front, mask)
     return signature, _code(body)
 
 
@@ -224,7 +231,7 @@ def lanes_below(typing: Any, key: Any, row: Any, bound: Any) -> Any:
         _, row, bound = args
         return lanes.as_mask(lanes.builder.icmp_unsigned("<", lanes.load(row), lanes.splat(bound)))
 
-    return types.uint16(key, types.int64, key.dtype), _code(body)
+    return _mask_type(key)(key, types.int64, key.dtype), _code(body)
 
 
 @intrinsic
