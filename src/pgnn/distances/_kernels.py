@@ -29,7 +29,15 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from pgnn.distances._rows import emit_row, fill_row, first_row, lanes_below, pull_row, relax_row
+from pgnn.distances._rows import (
+    emit_ranked_row,
+    emit_row,
+    fill_row,
+    first_row,
+    lanes_below,
+    pull_row,
+    relax_row,
+)
 
 # A level is pulled unless its frontier has this many times fewer edges than the unfinished nodes:
 # a push writes at random places, a pull reads at random places and overlaps its reads.
@@ -241,19 +249,20 @@ def emit_block(
     key: Any, names: Any, first: int, shift: int, cap: int, hops: Any, nearest: Any
 ) -> None:
     """Write a block's keys to its columns of both outputs, -1 where nothing was reached."""
-    infinity = key.dtype.type((cap + 1) << shift)
+    bound = key.dtype.type((cap + 1) << shift)
     lanes = min(key.shape[1], hops.shape[1] - first)
     whole = lanes == key.shape[1]
+    last_hops = np.empty((1, key.shape[1]), dtype=hops.dtype)  # a row of the last, partial block
+    last_nearest = np.empty((1, key.shape[1]), dtype=nearest.dtype)
     for v in range(key.shape[0]):
-        row = names[v]
+        row = np.int64(names[v])
         if whole:
-            emit_row(key, v, hops, nearest, row, first, key.dtype.type(shift), infinity)
-            continue
-        for lane in range(lanes):
-            value = key[v, lane]
-            reached = value < infinity
-            hops[row, first + lane] = value >> shift if reached else -1
-            nearest[row, first + lane] = value & ((1 << shift) - 1) if reached else -1
+            emit_row(key, v, shift, bound, hops, nearest, row, first)
+        else:
+            emit_row(key, v, shift, bound, last_hops, last_nearest, 0, 0)
+            for lane in range(lanes):
+                hops[row, first + lane] = last_hops[0, lane]
+                nearest[row, first + lane] = last_nearest[0, lane]
 
 
 @njit(nogil=True, cache=True)
@@ -268,15 +277,24 @@ def emit_ranked(
     nearest: Any,
 ) -> None:
     """Do as `emit_block` does for keys that hold ranks: look the anchors up in their sets."""
-    infinity = np.uint32((cap + 1) << shift)
-    low = np.uint32((1 << shift) - 1)
+    bound = key.dtype.type((cap + 1) << shift)
     lanes = min(key.shape[1], hops.shape[1] - first)
+    whole = lanes == key.shape[1]
+    start = set_ptr[first]
+    offsets = np.zeros(key.shape[1], dtype=np.uint32)
+    for lane in range(lanes):
+        offsets[lane] = set_ptr[first + lane] - start
+    last_hops = np.empty((1, key.shape[1]), dtype=hops.dtype)
+    last_nearest = np.empty((1, key.shape[1]), dtype=nearest.dtype)
     for v in range(key.shape[0]):
-        for lane in range(lanes):
-            value = np.uint32(key[v, lane])
-            if value < infinity:
-                hops[v, first + lane] = value >> np.uint32(shift)
-                nearest[v, first + lane] = set_nodes[set_ptr[first + lane] + (value & low)]
-            else:
-                hops[v, first + lane] = -1
-                nearest[v, first + lane] = -1
+        if whole:
+            emit_ranked_row(
+                key, v, shift, bound, hops, nearest, v, first, set_nodes, start, offsets
+            )
+        else:
+            emit_ranked_row(
+                key, v, shift, bound, last_hops, last_nearest, 0, 0, set_nodes, start, offsets
+            )
+            for lane in range(lanes):
+                hops[v, first + lane] = last_hops[0, lane]
+                nearest[v, first + lane] = last_nearest[0, lane]

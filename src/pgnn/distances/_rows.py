@@ -234,39 +234,94 @@ def lanes_below(typing: Any, key: Any, row: Any, bound: Any) -> Any:
     return _mask_type(key)(key, types.int64, key.dtype), _code(body)
 
 
+def _store_to(lanes: _Lanes, out_type: Any, out: Any, row: Any, column: Any, value: Any) -> None:
+    """Store a number a lane from `column` on of one row of an output array."""
+    b = lanes.builder
+    array = lanes.array(out_type, out)
+    offset = b.add(b.mul(row, b.extract_value(array.shape, 1)), column)
+    element = ir.IntType(out_type.dtype.bitwidth)
+    vector = ir.VectorType(element, lanes.count)
+    if element.width < value.type.element.width:
+        value = b.trunc(value, vector)
+    target = b.bitcast(b.gep(array.data, [offset]), vector.as_pointer())
+    b.store(value, target).align = element.width // 8
+
+
 @intrinsic
 def emit_row(
     typing: Any,
     key: Any,
     row: Any,
+    shift: Any,
+    bound: Any,
     hops: Any,
     nearest: Any,
     out_row: Any,
     column: Any,
-    shift: Any,
-    bound: Any,
 ) -> Any:
     """Split keys into hops and nearest, -1 where key >= bound, from `column` on of both outputs."""
 
     def body(lanes: _Lanes, types_: Any, args: Any) -> None:
-        _, row, hops, nearest, out_row, column, shift, bound = args
+        _, row, shift, bound, hops, nearest, out_row, column = args
         b = lanes.builder
         keys, nothing = lanes.load(row), lanes.constant([-1] * lanes.count)
         reached = b.icmp_unsigned("<", keys, lanes.splat(bound))
         level = b.lshr(keys, lanes.splat(shift))
         anchor = b.xor(keys, b.shl(level, lanes.splat(shift)))
-        for position, array, value in ((2, hops, level), (3, nearest, anchor)):
-            out = lanes.array(types_[position], array)
-            offset = b.add(b.mul(out_row, b.extract_value(out.shape, 1)), column)
-            element = ir.IntType(types_[position].dtype.bitwidth)
-            vector = ir.VectorType(element, lanes.count)
-            target = b.bitcast(b.gep(out.data, [offset]), vector.as_pointer())
-            value = b.select(reached, value, nothing)
-            if element.width < lanes.width:
-                value = b.trunc(value, vector)
-            b.store(value, target).align = element.width // 8
+        _store_to(lanes, types_[4], hops, out_row, column, b.select(reached, level, nothing))
+        _store_to(lanes, types_[5], nearest, out_row, column, b.select(reached, anchor, nothing))
 
     signature = types.void(
-        key, types.int64, hops, nearest, types.int64, types.int64, key.dtype, key.dtype
+        key, types.int64, key.dtype, key.dtype, hops, nearest, types.int64, types.int64
     )
+    return signature, _code(body)
+
+
+@intrinsic
+def emit_ranked_row(
+    typing: Any,
+    key: Any,
+    row: Any,
+    shift: Any,
+    bound: Any,
+    hops: Any,
+    nearest: Any,
+    out_row: Any,
+    column: Any,
+    nodes: Any,
+    start: Any,
+    offsets: Any,
+) -> Any:
+    """Do as `emit_row` does; the anchor of rank r in lane l is nodes[start + offsets[l] + r].
+
+    Written out lane by lane: 32 independent loads, which the processor overlaps.
+    """
+
+    def body(lanes: _Lanes, types_: Any, args: Any) -> None:
+        _, row, shift, bound, hops, nearest, out_row, column, nodes, start, offsets = args
+        b = lanes.builder
+        keys, nothing = lanes.load(row), lanes.constant([-1] * lanes.count)
+        reached = b.icmp_unsigned("<", keys, lanes.splat(bound))
+        level = b.lshr(keys, lanes.splat(shift))
+        rank = b.xor(keys, b.shl(level, lanes.splat(shift)))
+        rank = b.select(reached, rank, lanes.constant([0] * lanes.count))
+        wide = ir.VectorType(_I32, lanes.count)
+        table = lanes.array(types_[10], offsets).data
+        shifts = b.load(b.bitcast(table, wide.as_pointer()))
+        shifts.align = 4
+        index = b.add(b.zext(rank, wide), shifts)
+        base = b.gep(lanes.array(types_[8], nodes).data, [start])
+        anchor = ir.Constant(wide, ir.Undefined)
+        for lane in range(lanes.count):
+            here = ir.Constant(_I32, lane)
+            found = b.load(b.gep(base, [b.zext(b.extract_element(index, here), _I64)]))
+            anchor = b.insert_element(anchor, found, here)
+        anchor = b.select(reached, anchor, ir.Constant(wide, [-1] * lanes.count))
+        _store_to(lanes, types_[4], hops, out_row, column, b.select(reached, level, nothing))
+        _store_to(lanes, types_[5], nearest, out_row, column, anchor)
+
+    signature = types.void(
+        key, types.int64, key.dtype, key.dtype, hops, nearest, types.int64, types.int64,
+        nodes, types.int64, offsets,
+    )  # fmt: skip
     return signature, _code(body)
