@@ -20,7 +20,7 @@ SHADES = ["#08306b", "#2171b5", "#6baed6", "#c6dbef", "#fee391", "#fe9929", "#d9
 console = Console(width=100)
 
 
-def picture(hops: NDArray[np.integer], anchors: NDArray[np.integer]) -> Text:  # type: ignore[type-arg]
+def picture(hops: NDArray[np.integer], anchors: NDArray[np.integer]) -> Text:
     """Draw the grid: a cell's colour is its distance to the set, anchors are circles."""
     text = Text()
     shade = (hops.astype(float) / max(1, hops.max()) * (len(SHADES) - 1)).round().astype(int)
@@ -100,4 +100,6 @@ if __name__ == "__main__":
     show_positions()
     show_bourgain()
     show_speed()
-    console.print("Next: README.md for ten lines of your own, [bold]pgnn bench distances[/] to measure.")
+    console.print(
+        "Next: README.md for ten lines of your own, [bold]pgnn bench distances[/] to measure."
+    )

@@ -2,8 +2,12 @@
 
 from pgnn.anchors import AnchorSets as AnchorSets
 from pgnn.anchors import sample_anchor_sets as sample_anchor_sets
+from pgnn.bourgain import Distortion as Distortion
+from pgnn.bourgain import bourgain_embedding as bourgain_embedding
+from pgnn.bourgain import distortion as distortion
 from pgnn.distances import AnchorDistances as AnchorDistances
 from pgnn.distances import anchor_distances as anchor_distances
+from pgnn.distances import anchor_ppr as anchor_ppr
 from pgnn.errors import PGNNError as PGNNError
 from pgnn.graph import Graph as Graph
 from pgnn.io import read_graph as read_graph

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pgnn import AnchorSets, Graph, PGNNError, sample_anchor_sets
 from pgnn.distances import _ppr, _ppr_kernels
 from pgnn.distances._ppr import anchor_ppr
-from pgnn.distances._ppr_reference import ppr_reference
+from pgnn.distances._reference import reference_ppr
 
 
 @st.composite
@@ -88,7 +88,7 @@ def test_anchor_ppr_is_within_tol_of_the_dense_solve(
 ) -> None:
     sets = data.draw(anchor_sets(graph.num_nodes))
     ppr = anchor_ppr(graph, sets, alpha=alpha, tol=tol, per_degree=per_degree)
-    exact = ppr_reference(graph, sets, alpha, per_degree=per_degree)
+    exact = reference_ppr(graph, sets, alpha, per_degree=per_degree)
     assert ppr.dtype == np.float32
     assert ppr.shape == (graph.num_nodes, len(sets))
     error = np.abs(ppr - exact) / largest_values(graph, sets, per_degree)
@@ -103,7 +103,7 @@ def test_anchor_ppr_is_within_tol_on_a_larger_graph(directed: bool, alpha: float
     sets = sample_anchor_sets(200, rng=0)
     for tol in (1e-3, 1e-7):
         error = np.abs(
-            anchor_ppr(graph, sets, alpha=alpha, tol=tol) - ppr_reference(graph, sets, alpha)
+            anchor_ppr(graph, sets, alpha=alpha, tol=tol) - reference_ppr(graph, sets, alpha)
         )
         assert (error * sets.sizes).max() <= tol
 
@@ -253,7 +253,7 @@ def test_tol_below_what_rounding_allows_ends_by_the_bound_on_the_steps(
         graph = random_graph(100, 400, directed)
         sets = sample_anchor_sets(100, num_sets=16, rng=0)
         ppr = anchor_ppr(graph, sets, alpha=0.3, tol=1e-17)
-        error = np.abs(ppr - ppr_reference(graph, sets, 0.3)) * sets.sizes
+        error = np.abs(ppr - reference_ppr(graph, sets, 0.3)) * sets.sizes
         assert error.max() <= 1e-7
     assert len(count_products) < 300
 

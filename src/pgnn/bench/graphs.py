@@ -22,7 +22,8 @@ def random_graph(num_nodes: int, num_edges: int, *, rng: int | np.random.Generat
     while len(words) < num_edges:
         u, v = generator.integers(0, num_nodes, (2, num_edges + num_edges // 50 + 16))
         new = np.minimum(u, v) * num_nodes + np.maximum(u, v)
-        words = np.unique(np.concatenate([words, new[u != v]]))
+        words = np.sort(np.concatenate([words, new[u != v]]))
+        words = words[np.diff(words, prepend=-1) > 0]
     words = generator.permutation(words)[:num_edges]
     return Graph.from_edges(np.stack(np.divmod(words, num_nodes), axis=1), num_nodes)
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pgnn.anchors import AnchorSets
 from pgnn.distances._parallel import Progress, resolve_threads
+from pgnn.distances._ppr import anchor_ppr as anchor_ppr
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
 
