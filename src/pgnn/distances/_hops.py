@@ -81,9 +81,9 @@ class _Job:
         return ended == kernels.FINISHED or (ended == kernels.AT_CAP and cap == self.cutoff)
 
     def run(self, work: Any, blocks: list[range], make_scratch: Any) -> None:
-        """Work on all blocks, the last first: its sets are the smallest, so they reach farthest."""
+        """Work on all blocks, on threads if it is worth it."""
         threads = 1 if self.shape[0] * self.shape[1] < SERIAL_PAIRS else self.num_threads
-        run_blocks(work, blocks[::-1], make_scratch, threads, self.progress)
+        run_blocks(work, blocks, make_scratch, threads, self.progress)
 
 
 def hop_distances(
@@ -109,36 +109,37 @@ def search_by_levels(job: _Job) -> tuple[NDArray[np.int8], NDArray[np.int32]] | 
     hops, nearest = np.empty((n, k), dtype=np.int8), np.empty((n, k), dtype=np.int32)
     rows = _rows(job.graph)
     sets = (job.sets.indptr, job.sets.nodes.view(np.uint32))
-    names = np.arange(n, dtype=np.uint32)
+    places = np.arange(n, dtype=np.uint32)  # each node's keys lie in its own row
     indexed = job.form(np.uint32)
     near, too_far = True, False
 
-    def attempt(form: _Form, first: int, scratch: tuple[Any, ...]) -> bool:
+    def attempt(form: _Form, block: range, scratch: tuple[Any, ...]) -> bool:
         cap = form.cap(job.cutoff, np.int8)
         rows_of_keys, masks, lists = scratch
         key = rows_of_keys.view(form.key_type)
         narrow = [mask.view(form.mask_type)[:n] for mask in masks]
-        options = (first, form.shift, cap, job.ahead, form.ranked)
-        ended = kernels.search_levels(*rows, *sets, *options, key, *narrow, *lists)
+        where = (block.start, len(block), form.shift, cap)
+        options = (job.ahead, form.ranked)
+        ended = kernels.search_levels(*rows, *sets, *where, *options, key, *narrow, *lists)
         if not job.fits(ended, cap):
             return False
         if form.ranked:
-            kernels.emit_ranked(key, *sets, first, form.shift, cap, hops, nearest)
+            kernels.emit_ranked(key, *sets, *where, hops, nearest)
         else:
-            kernels.emit_block(key, names, first, form.shift, cap, hops, nearest)
+            kernels.emit_block(key, places, *where, hops, nearest)
         return True
 
     def work(block: range, scratch: tuple[Any, ...]) -> None:
         # Other threads set these too, so they only ever change in one direction.
         nonlocal near, too_far
         if near and len(block) > indexed.lanes:
-            if attempt(RANKS, block.start, scratch):
+            if attempt(RANKS, block, scratch):
                 return
             near = False
-        for first in block[:: indexed.lanes]:
+        for part in (block[: indexed.lanes], block[indexed.lanes :]):
             if too_far:
                 return
-            if not attempt(indexed, first, scratch):
+            if part and not attempt(indexed, part, scratch):
                 too_far = True
 
     def make_scratch() -> tuple[Any, ...]:  # 88 bytes a node
@@ -152,14 +153,18 @@ def search_by_levels(job: _Job) -> tuple[NDArray[np.int8], NDArray[np.int32]] | 
 
 
 def level_blocks(sets: AnchorSets, lanes: int) -> list[range]:
-    """Cut the sets into blocks: of 32 where all are small enough for ranks, else of `lanes`."""
-    blocks: list[range] = []
-    first, k = 0, len(sets)
+    """Cut the sets into blocks: of 32 where all are small enough for ranks, else of `lanes`.
+
+    Cut from the end: the last sets are the smallest, so they reach farthest and cost most. A block
+    that is not full is left to the first, which cost least.
+    """
     small = sets.sizes <= MAX_RANKED
-    while first < k:
-        wide = small[first : first + RANKS.lanes].all() and k - first > lanes
-        blocks.append(range(first, min(first + (RANKS.lanes if wide else lanes), k)))
-        first = blocks[-1].stop
+    blocks: list[range] = []
+    stop = len(sets)
+    while stop > 0:
+        wide = stop > lanes and small[max(0, stop - RANKS.lanes) : stop].all()
+        blocks.append(range(max(0, stop - (RANKS.lanes if wide else lanes)), stop))
+        stop = blocks[-1].start
     return blocks
 
 
@@ -172,9 +177,7 @@ def search_by_sweeps(
     n, k = job.shape
     form = job.form(key_type)
     cap = form.cap(job.cutoff, hops_type)
-    names, rows = _relabelled(job.graph)
-    places = np.empty_like(names)
-    places[names] = np.arange(n, dtype=np.uint32)
+    places, rows = _relabelled(job.graph)
     hops, nearest = np.empty((n, k), dtype=hops_type), np.empty((n, k), dtype=np.int32)
     sets = (job.sets.indptr, job.sets.nodes.view(np.uint32))
     too_far = False
@@ -183,17 +186,17 @@ def search_by_sweeps(
         nonlocal too_far
         if too_far:
             return
-        options = (block.start, form.shift, cap, job.ahead)
-        ended = kernels.search_sweeps(*rows, *sets, *options, places, *scratch)
+        where = (block.start, len(block), form.shift, cap)
+        ended = kernels.search_sweeps(*rows, *sets, *where, job.ahead, places, *scratch)
         if job.fits(ended, cap):
-            kernels.emit_block(scratch[0], names, block.start, form.shift, cap, hops, nearest)
+            kernels.emit_block(scratch[0], places, *where, hops, nearest)
         else:
             too_far = True
 
     def make_scratch() -> tuple[Any, ...]:  # 65 bytes a node
         return empty_rows(n, form.key_type), np.empty(n, dtype=np.uint8)
 
-    blocks = [range(first, min(first + form.lanes, k)) for first in range(0, k, form.lanes)]
+    blocks = [range(max(0, stop - form.lanes), stop) for stop in range(k, 0, -form.lanes)]
     job.run(work, blocks, make_scratch)
     return None if too_far else (hops, nearest)
 
@@ -210,21 +213,23 @@ def _rows(graph: Graph) -> tuple[NDArray[Any], ...]:
 
 
 def _relabelled(graph: Graph) -> tuple[NDArray[np.uint32], tuple[NDArray[Any], ...]]:
-    """Relabel the graph so that neighbours are close: (original indices, row arrays)."""
+    """Relabel the graph so that neighbours are close: (where each node went, row arrays)."""
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
     matrix = graph.to_scipy()
-    names = reverse_cuthill_mckee(matrix, symmetric_mode=not graph.directed)
-    near = matrix[names][:, names]
+    order = reverse_cuthill_mckee(matrix, symmetric_mode=not graph.directed)
+    places = np.empty(graph.num_nodes, dtype=np.int32)
+    places[order] = np.arange(graph.num_nodes, dtype=np.int32)
+    matrix = matrix[order]  # sweeps do not need sorted rows
     moved = replace(
         graph,
-        indptr=near.indptr.astype(np.int64),
-        indices=near.indices.astype(np.int32),
+        indptr=matrix.indptr.astype(np.int64),
+        indices=places[matrix.indices],
         weights=None,
         x=None,
         y=None,
     )
-    return names.astype(np.uint32), _rows(moved)
+    return places.view(np.uint32), _rows(moved)
 
 
 def _compact(hops: NDArray[Any]) -> NDArray[Any]:

@@ -41,11 +41,11 @@ from pgnn.distances._rows import (
 
 # A level is pulled unless its frontier has this many times fewer edges than the unfinished nodes:
 # a push writes at random places, a pull reads at random places and overlaps its reads.
-PUSH_ADVANTAGE = 8
+PUSH_ADVANTAGE = 32
 # Level search gives up where half of the nodes are unfinished after this many levels: on grids,
 # roads and trees. Small frontiers have been cheap up to there, and the smallest sets, which reach
-# farthest, are searched first, so little is lost.
-DEEP = 24
+# farthest, are searched first, so little is lost. It is the farthest level of 16-bit keys.
+DEEP = 13
 
 # How a search ended: with all distances; with nodes left that lie beyond the cap; or not at all.
 FINISHED, AT_CAP, GAVE_UP = 0, 1, 2
@@ -60,6 +60,7 @@ def search_levels(
     set_ptr: Any,
     set_nodes: Any,
     first: int,
+    lanes: int,
     shift: int,
     cap: int,
     ahead: int,
@@ -77,8 +78,8 @@ def search_levels(
     Args:
         out_ptr, out_idx: Rows of the graph: v can step to out_idx[out_ptr[v]:out_ptr[v + 1]].
         in_ptr, in_idx: Rows of the reversed graph.
-        set_ptr, set_nodes: All anchor-sets, flat; lane l holds set first + l.
-        first: The first set of this block.
+        set_ptr, set_nodes: All anchor-sets, flat.
+        first, lanes: The block: lane l holds set first + l.
         shift: Bits of a key that hold the anchor.
         cap: The farthest level to look at.
         ahead: How far to fetch rows early, see `pull_row`.
@@ -88,7 +89,6 @@ def search_levels(
         active, frontier, spare: Node lists: unfinished, reached at the last level, scratch.
     """
     n = out_ptr.shape[0] - 1
-    lanes = min(key.shape[1], set_ptr.shape[0] - 1 - first)
     full = seen.dtype.type((1 << lanes) - 1)
     none = seen.dtype.type(0)
     step = key.dtype.type(1 << shift)
@@ -106,7 +106,7 @@ def search_levels(
         active[num_active] = v
         if bits != 0:
             num_frontier += 1
-            frontier_edges += in_ptr[v + 1] - in_ptr[v]
+            frontier_edges += out_ptr[v + 1] - out_ptr[v]
         if bits != full:
             num_active += 1
             active_edges += out_ptr[v + 1] - out_ptr[v]
@@ -120,8 +120,6 @@ def search_levels(
     unfinished = num_active
     level = 0
     while num_frontier > 0 and unfinished > 0 and level < cap:
-        if level == DEEP and 2 * unfinished > n:
-            return GAVE_UP
         level += 1
         if frontier_edges * PUSH_ADVANTAGE < active_edges:
             found = 0
@@ -144,12 +142,15 @@ def search_levels(
                 fresh[v] = 0
                 front[v] = new
                 seen[v] |= new
-                frontier_edges += in_ptr[v + 1] - in_ptr[v]
+                degree = out_ptr[v + 1] - out_ptr[v]
+                frontier_edges += degree
                 if seen[v] == full:
                     unfinished -= 1
-                    active_edges -= out_ptr[v + 1] - out_ptr[v]
+                    active_edges -= degree
             frontier, spare = spare, frontier
             num_frontier = found
+            if level == DEEP and 2 * unfinished > n:
+                return GAVE_UP
             continue
         done_below = key.dtype.type((level + 1) << shift)
         num_frontier, frontier_edges, active_edges, left = 0, 0, 0, 0
@@ -174,7 +175,7 @@ def search_levels(
             frontier[num_frontier] = v
             if new != 0:
                 num_frontier += 1
-                frontier_edges += in_ptr[v + 1] - in_ptr[v]
+                frontier_edges += stop - start
             active[left] = v
             if after != full:
                 left += 1
@@ -183,6 +184,8 @@ def search_levels(
         if level == 1 and not ranked:
             front, fresh = fresh, front
             fresh[:] = 0
+        if level == DEEP and 2 * unfinished > n:
+            return GAVE_UP
     return AT_CAP if num_frontier > 0 and unfinished > 0 else FINISHED
 
 
@@ -195,6 +198,7 @@ def search_sweeps(
     set_ptr: Any,
     set_nodes: Any,
     first: int,
+    lanes: int,
     shift: int,
     cap: int,
     ahead: int,
@@ -205,13 +209,12 @@ def search_sweeps(
     """Sweep forwards and backwards until nothing changes; returns how it ended.
 
     Args:
-        out_ptr, out_idx, in_ptr, in_idx, set_ptr, set_nodes, first, shift, cap, ahead, key: As in
-            `search_levels`; the graph is relabelled.
+        out_ptr, out_idx, in_ptr, in_idx, set_ptr, set_nodes, first, lanes, shift, cap, ahead, key:
+            As in `search_levels`; the graph is relabelled.
         places: Where each node went in the relabelled graph.
         dirty: Scratch: whether a node has to look at its neighbours again.
     """
     n = out_ptr.shape[0] - 1
-    lanes = min(key.shape[1], set_ptr.shape[0] - 1 - first)
     step = key.dtype.type(1 << shift)
     infinity = key.dtype.type((cap + 1) << shift)
     for v in range(n):
@@ -246,23 +249,32 @@ def search_sweeps(
 
 @njit(nogil=True, cache=True)
 def emit_block(
-    key: Any, names: Any, first: int, shift: int, cap: int, hops: Any, nearest: Any
+    key: Any,
+    places: Any,
+    first: int,
+    lanes: int,
+    shift: int,
+    cap: int,
+    hops: Any,
+    nearest: Any,
 ) -> None:
-    """Write a block's keys to its columns of both outputs, -1 where nothing was reached."""
+    """Write a block's keys to its columns of both outputs, -1 where nothing was reached.
+
+    Node v has its keys in row places[v]. Outputs are written in order.
+    """
     bound = key.dtype.type((cap + 1) << shift)
-    lanes = min(key.shape[1], hops.shape[1] - first)
     whole = lanes == key.shape[1]
     last_hops = np.empty((1, key.shape[1]), dtype=hops.dtype)  # a row of the last, partial block
     last_nearest = np.empty((1, key.shape[1]), dtype=nearest.dtype)
     for v in range(key.shape[0]):
-        row = np.int64(names[v])
+        row = np.int64(places[v])
         if whole:
-            emit_row(key, v, shift, bound, hops, nearest, row, first)
+            emit_row(key, row, shift, bound, hops, nearest, v, first)
         else:
-            emit_row(key, v, shift, bound, last_hops, last_nearest, 0, 0)
+            emit_row(key, row, shift, bound, last_hops, last_nearest, 0, 0)
             for lane in range(lanes):
-                hops[row, first + lane] = last_hops[0, lane]
-                nearest[row, first + lane] = last_nearest[0, lane]
+                hops[v, first + lane] = last_hops[0, lane]
+                nearest[v, first + lane] = last_nearest[0, lane]
 
 
 @njit(nogil=True, cache=True)
@@ -271,6 +283,7 @@ def emit_ranked(
     set_ptr: Any,
     set_nodes: Any,
     first: int,
+    lanes: int,
     shift: int,
     cap: int,
     hops: Any,
@@ -278,7 +291,6 @@ def emit_ranked(
 ) -> None:
     """Do as `emit_block` does for keys that hold ranks: look the anchors up in their sets."""
     bound = key.dtype.type((cap + 1) << shift)
-    lanes = min(key.shape[1], hops.shape[1] - first)
     whole = lanes == key.shape[1]
     start = set_ptr[first]
     offsets = np.zeros(key.shape[1], dtype=np.uint32)
