@@ -25,8 +25,12 @@ def assert_same(found, distance, nearest):
 def only(kernel):
     """Let one kernel do all the work: the rule's choice, or a later one of its choices."""
     with pytest.MonkeyPatch.context() as patch:
-        if kernel == "levels without ranks":
+        if "without ranks" in kernel:
             patch.setattr(_hops, "MAX_RANKED", 0)
+        if "push" in kernel:
+            patch.setattr(_hops, "PUSH_ADVANTAGE", 0)
+        if "pull" in kernel:
+            patch.setattr(_hops, "PUSH_ADVANTAGE", 1 << 40)
         if kernel.startswith("sweeps"):
             patch.setattr(_hops, "search_by_levels", lambda job: None)
         if kernel == "sweeps of 64 bits":
@@ -38,7 +42,15 @@ def only(kernel):
         yield
 
 
-KERNELS = ["rule", "levels without ranks", "sweeps", "sweeps of 64 bits"]
+KERNELS = [
+    "rule",
+    "levels: push",
+    "levels: pull",
+    "levels without ranks: push",
+    "levels without ranks: pull",
+    "sweeps",
+    "sweeps of 64 bits",
+]
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

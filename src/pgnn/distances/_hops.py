@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pgnn.anchors import AnchorSets
 from pgnn.distances import _kernels as kernels
+from pgnn.distances._order import relabelled, row_arrays
 from pgnn.distances._parallel import Progress, run_blocks
 from pgnn.distances._rows import ROW_BYTES, empty_rows
 from pgnn.graph import Graph
@@ -20,6 +21,8 @@ MAX_RANKED = 1 << RANK_BITS
 # Rows are fetched early once they do not fit in a core's share of the last cache.
 EARLY_FETCH_BYTES = 8 << 20
 EARLY_FETCH_AHEAD = 24
+# A push writes at random places; a pull reads at random places, and the processor overlaps reads.
+PUSH_ADVANTAGE = 32
 # Below this many (node, set) pairs starting threads costs more than it saves.
 SERIAL_PAIRS = 1 << 17
 
@@ -107,7 +110,7 @@ def search_by_levels(job: _Job) -> tuple[NDArray[np.int8], NDArray[np.int32]] | 
     """Search hop by hop; None if the diameter is too large for that."""
     n, k = job.shape
     hops, nearest = np.empty((n, k), dtype=np.int8), np.empty((n, k), dtype=np.int32)
-    rows = _rows(job.graph)
+    rows = row_arrays(job.graph)
     sets = (job.sets.indptr, job.sets.nodes.view(np.uint32))
     places = np.arange(n, dtype=np.uint32)  # each node's keys lie in its own row
     indexed = job.form(np.uint32)
@@ -119,7 +122,7 @@ def search_by_levels(job: _Job) -> tuple[NDArray[np.int8], NDArray[np.int32]] | 
         key = rows_of_keys.view(form.key_type)
         narrow = [mask.view(form.mask_type)[:n] for mask in masks]
         where = (block.start, len(block), form.shift, cap)
-        options = (job.ahead, form.ranked)
+        options = (job.ahead, PUSH_ADVANTAGE, form.ranked)
         ended = kernels.search_levels(*rows, *sets, *where, *options, key, *narrow, *lists)
         if not job.fits(ended, cap):
             return False
@@ -177,7 +180,8 @@ def search_by_sweeps(
     n, k = job.shape
     form = job.form(key_type)
     cap = form.cap(job.cutoff, hops_type)
-    places, rows = _relabelled(job.graph)
+    places, moved = relabelled(job.graph)
+    rows = row_arrays(moved)
     hops, nearest = np.empty((n, k), dtype=hops_type), np.empty((n, k), dtype=np.int32)
     sets = (job.sets.indptr, job.sets.nodes.view(np.uint32))
     too_far = False
@@ -199,37 +203,6 @@ def search_by_sweeps(
     blocks = [range(max(0, stop - form.lanes), stop) for stop in range(k, 0, -form.lanes)]
     job.run(work, blocks, make_scratch)
     return None if too_far else (hops, nearest)
-
-
-def _rows(graph: Graph) -> tuple[NDArray[Any], ...]:
-    """Row arrays of the graph and of its reverse, as the kernels take them."""
-    turned = graph.reversed()
-    return (
-        graph.indptr,
-        graph.indices.view(np.uint32),
-        turned.indptr,
-        turned.indices.view(np.uint32),
-    )
-
-
-def _relabelled(graph: Graph) -> tuple[NDArray[np.uint32], tuple[NDArray[Any], ...]]:
-    """Relabel the graph so that neighbours are close: (where each node went, row arrays)."""
-    from scipy.sparse.csgraph import reverse_cuthill_mckee
-
-    matrix = graph.to_scipy()
-    order = reverse_cuthill_mckee(matrix, symmetric_mode=not graph.directed)
-    places = np.empty(graph.num_nodes, dtype=np.int32)
-    places[order] = np.arange(graph.num_nodes, dtype=np.int32)
-    matrix = matrix[order]  # sweeps do not need sorted rows
-    moved = replace(
-        graph,
-        indptr=matrix.indptr.astype(np.int64),
-        indices=places[matrix.indices],
-        weights=None,
-        x=None,
-        y=None,
-    )
-    return places.view(np.uint32), _rows(moved)
 
 
 def _compact(hops: NDArray[Any]) -> NDArray[Any]:

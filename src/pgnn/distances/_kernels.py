@@ -39,9 +39,6 @@ from pgnn.distances._rows import (
     relax_row,
 )
 
-# A level is pulled unless its frontier has this many times fewer edges than the unfinished nodes:
-# a push writes at random places, a pull reads at random places and overlaps its reads.
-PUSH_ADVANTAGE = 32
 # Level search gives up where half of the nodes are unfinished after this many levels: on grids,
 # roads and trees. Small frontiers have been cheap up to there, and the smallest sets, which reach
 # farthest, are searched first, so little is lost. It is the farthest level of 16-bit keys.
@@ -64,6 +61,7 @@ def search_levels(
     shift: int,
     cap: int,
     ahead: int,
+    push_advantage: int,
     ranked: bool,
     key: Any,
     seen: Any,
@@ -83,6 +81,8 @@ def search_levels(
         shift: Bits of a key that hold the anchor.
         cap: The farthest level to look at.
         ahead: How far to fetch rows early, see `pull_row`.
+        push_advantage: A level is pushed if its frontier has this many times fewer edges than the
+            unfinished nodes, else pulled.
         ranked: Whether keys hold the rank of the anchor in its set, not its index.
         key: Result, `[n, lanes]`; entries that stay at (cap + 1) << shift were not reached.
         seen, front, fresh: Masks of lanes a node: reached, reached at the last level, scratch.
@@ -121,7 +121,7 @@ def search_levels(
     level = 0
     while num_frontier > 0 and unfinished > 0 and level < cap:
         level += 1
-        if frontier_edges * PUSH_ADVANTAGE < active_edges:
+        if frontier_edges * push_advantage < active_edges:
             found = 0
             for i in range(num_frontier):
                 u = frontier[i]

@@ -1,0 +1,45 @@
+"""A node order in which neighbours are close, for kernels that sweep over all nodes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgnn.graph import Graph
+
+
+def row_arrays(graph: Graph) -> tuple[NDArray[Any], ...]:
+    """Row bounds and neighbours of the graph and of its reverse, as the kernels take them."""
+    turned = graph.reversed()
+    return (
+        graph.indptr,
+        graph.indices.view(np.uint32),
+        turned.indptr,
+        turned.indices.view(np.uint32),
+    )
+
+
+def relabelled(graph: Graph) -> tuple[NDArray[np.uint32], Graph]:
+    """Put the nodes in Cuthill-McKee order: (where each node went, the graph so labelled).
+
+    Neighbours within a row are not sorted.
+    """
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    matrix = graph.to_scipy()
+    order = reverse_cuthill_mckee(matrix, symmetric_mode=not graph.directed)
+    places = np.empty(graph.num_nodes, dtype=np.int32)
+    places[order] = np.arange(graph.num_nodes, dtype=np.int32)
+    matrix = matrix[order]
+    moved = replace(
+        graph,
+        indptr=matrix.indptr.astype(np.int64),
+        indices=places[matrix.indices],
+        weights=None if graph.weights is None else matrix.data,
+        x=None,
+        y=None,
+    )
+    return places.view(np.uint32), moved
