@@ -21,11 +21,11 @@ console = Console(width=100)
 
 
 def picture(hops: NDArray[np.integer], anchors: NDArray[np.integer]) -> Text:
-    """Draw the grid: a cell's colour is its distance to the set, anchors are circles."""
+    """Draw the grid: number and colour of a cell are its distance, anchors are circles."""
     text = Text()
     shade = (hops.astype(float) / max(1, hops.max()) * (len(SHADES) - 1)).round().astype(int)
     for node in range(HEIGHT * WIDTH):
-        cell = "o " if node in anchors else "  "
+        cell = " o" if node in anchors else f"{hops[node]:>2}"
         text.append(cell, style=f"bold white on {SHADES[shade[node]]}")
         if node % WIDTH == WIDTH - 1:
             text.append("\n")
@@ -41,9 +41,9 @@ def show_positions() -> None:
     assert distances.hops is not None
     console.print(f"\n{grid} and {sets}\n")
     for i in (28, 74):
+        chance = 2 ** sets.size_class[i]
         console.print(
-            f"Set {i}: {sets.sizes[i]} nodes (size class {sets.size_class[i]}, each node joins "
-            f"with probability 1/{2 ** sets.size_class[i]}); dark blue is near, brown is far."
+            f"Set {i} (a node joins with probability 1/{chance}), and how far all are from it:"
         )
         console.print(picture(distances.hops[:, i], sets[i]))
     corners = {"top left": 0, "its neighbour": 1, "bottom right": grid.num_nodes - 1}
@@ -63,7 +63,7 @@ def show_bourgain() -> None:
         embedding = pgnn.bourgain_embedding(graph, rng=0)
         found = pgnn.distortion(graph, embedding)
         console.print(
-            f"  {name:<20} {embedding.shape[1]:>3} coordinates   distortion {found.value:5.1f}   "
+            f"  {name:<20} {embedding.shape[1]:>3} coordinates   distortion {found:5.1f}   "
             f"log2 n = {np.log2(graph.num_nodes):.1f}"
         )
     console.print()

@@ -37,7 +37,7 @@ def measure(make: Callable[[int], nx.Graph]) -> tuple[list[int], np.ndarray]:
     """Return the sizes of a family's graphs and their distortions, `[sizes, seeds]`."""
     graphs = [Graph.from_networkx(make(n)) for n in NUM_NODES]
     values = [
-        [distortion(g, bourgain_embedding(g, C, rng=seed)).value for seed in range(NUM_SEEDS)]
+        [distortion(g, bourgain_embedding(g, C, rng=seed)) for seed in range(NUM_SEEDS)]
         for g in graphs
     ]
     return [g.num_nodes for g in graphs], np.array(values)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,22 +14,23 @@ from pgnn.graph import Graph
 _BLOCK_PAIRS = 1 << 21  # pairs of nodes looked at together: about 100 MB
 
 
-@dataclass(frozen=True)
-class Distortion:
-    """How far an embedding is from keeping the distances of a graph up to scale.
+class Distortion(float):
+    """How far an embedding is from keeping the distances of a graph up to scale; 1 is perfect.
 
-    Over the measured pairs, with d the distance in the graph and d' in the embedding:
+    It is a number, expansion * contraction, and knows what it is made of. Over the measured pairs,
+    with d the distance in the graph and d' in the embedding:
 
     Attributes:
         expansion: max d' / d; at most 1 for `bourgain_embedding` with p = 1.
         contraction: max d / d'; infinite if two of the nodes are embedded at the same place.
         mean: expansion * sum(d) / sum(d'), the average distortion of Rabinovich (2003), between 1
-            and `value`.
+            and the distortion itself.
         num_pairs: How many ordered pairs were measured. If none, the three above are 1.
 
     Example:
-        >>> Distortion(expansion=0.5, contraction=6.0, mean=1.5, num_pairs=12).value
-        3.0
+        >>> found = Distortion(expansion=0.5, contraction=6.0, mean=1.5, num_pairs=12)
+        >>> found, found.contraction
+        (3.0, 6.0)
     """
 
     expansion: float
@@ -38,10 +38,18 @@ class Distortion:
     mean: float
     num_pairs: int
 
-    @property
-    def value(self) -> float:
-        """The distortion, expansion * contraction: 1 if distances are kept up to scale."""
-        return math.inf if math.isinf(self.contraction) else self.expansion * self.contraction
+    def __new__(
+        cls, expansion: float, contraction: float, mean: float, num_pairs: int
+    ) -> Distortion:
+        """Multiply, and keep the parts."""
+        value = math.inf if math.isinf(contraction) else expansion * contraction
+        self = super().__new__(cls, value)
+        self.expansion, self.contraction = expansion, contraction
+        self.mean, self.num_pairs = mean, num_pairs
+        return self
+
+    def __getnewargs__(self) -> tuple[float, float, float, int]:  # type: ignore[override]
+        return self.expansion, self.contraction, self.mean, self.num_pairs
 
 
 def bourgain_embedding(
@@ -97,7 +105,7 @@ def distortion(
         embedding: Finite numbers, a row a node.
         p: Distances in the embedding are those of l_p, p >= 1 (`math.inf` for the maximum).
         num_sources: Measure only the pairs of this many random nodes with all nodes. The worst pair
-            may then be missed: `value` is a lower bound.
+            may then be missed: the result is a lower bound.
         rng: Seed or generator of the sources.
 
     Raises:
@@ -105,9 +113,9 @@ def distortion(
 
     Example:
         >>> square = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
-        >>> distortion(square, [[0, 0], [0, 1], [1, 1], [1, 0]]).value
+        >>> distortion(square, [[0, 0], [0, 1], [1, 1], [1, 0]])
         1.0
-        >>> round(distortion(square, [[0, 0], [0, 1], [1, 1], [1, 0]], p=2).value, 3)
+        >>> round(distortion(square, [[0, 0], [0, 1], [1, 1], [1, 0]], p=2), 3)
         1.414
     """
     from scipy.spatial.distance import cdist
