@@ -31,9 +31,11 @@ def only(kernel):
             patch.setattr(_hops, "PUSH_ADVANTAGE", 0)
         if "pull" in kernel:
             patch.setattr(_hops, "PUSH_ADVANTAGE", 1 << 40)
-        if kernel.startswith("sweeps"):
+        if kernel.startswith(("sweeps", "queue")):
             patch.setattr(_hops, "search_by_levels", lambda job: None)
-        if kernel == "sweeps of 64 bits":
+        if kernel.startswith("queue"):
+            patch.setattr(_hops, "MAX_VISITS", -1)
+        if "64 bits" in kernel:
             sweeps = _hops.search_by_sweeps
             wide = lambda job, key_type, hops_type: (  # noqa: E731
                 sweeps(job, key_type, hops_type) if key_type is np.uint64 else None
@@ -50,6 +52,8 @@ KERNELS = [
     "levels without ranks: pull",
     "sweeps",
     "sweeps of 64 bits",
+    "queue",
+    "queue of 64 bits",
 ]
 
 
@@ -78,6 +82,12 @@ def random_edges(num_nodes, num_edges, seed):
     return np.random.default_rng(seed).integers(0, num_nodes, (num_edges, 2))
 
 
+def maze(side, seed):
+    """A grid that lost a third of its edges."""
+    edges = Graph.from_networkx(nx.grid_2d_graph(side, side)).edges()
+    return Graph.from_edges(edges[np.random.default_rng(seed).random(len(edges)) < 0.65], side**2)
+
+
 FAMILIES = {
     "random": Graph.from_edges(random_edges(700, 2500, 0), 700),
     "random directed": Graph.from_edges(random_edges(700, 2500, 1), 700, directed=True),
@@ -85,6 +95,7 @@ FAMILIES = {
     "islands": Graph.from_networkx(nx.caveman_graph(40, 15)),
     "grid": Graph.from_networkx(nx.grid_2d_graph(26, 27)),
     "long strip": Graph.from_networkx(nx.grid_2d_graph(3, 230)),
+    "maze": maze(30, 15),
     "tree": Graph.from_networkx(nx.random_labeled_tree(600, seed=3)),
     "caveman": Graph.from_networkx(nx.connected_caveman_graph(30, 20)),
     "hubs": Graph.from_networkx(nx.barabasi_albert_graph(800, 3, seed=4)),

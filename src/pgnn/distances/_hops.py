@@ -23,6 +23,8 @@ EARLY_FETCH_BYTES = 8 << 20
 EARLY_FETCH_AHEAD = 24
 # A push writes at random places; a pull reads at random places, and the processor overlaps reads.
 PUSH_ADVANTAGE = 32
+# Visits a node, on average, after which a queue search a set takes over from sweeps.
+MAX_VISITS = 16
 # Below this many (node, set) pairs starting threads costs more than it saves.
 SERIAL_PAIRS = 1 << 17
 
@@ -176,7 +178,7 @@ def search_by_sweeps(
     key_type: type[np.unsignedinteger[Any]],
     hops_type: type[np.signedinteger[Any]],
 ) -> tuple[NDArray[Any], NDArray[np.int32]] | None:
-    """Search by sweeps over the relabelled graph; None if a distance does not fit."""
+    """Search by sweeps (or queues) over the relabelled graph; None if a distance does not fit."""
     n, k = job.shape
     form = job.form(key_type)
     cap = form.cap(job.cutoff, hops_type)
@@ -191,14 +193,19 @@ def search_by_sweeps(
         if too_far:
             return
         where = (block.start, len(block), form.shift, cap)
-        ended = kernels.search_sweeps(*rows, *sets, *where, job.ahead, places, *scratch)
+        key, dirty, single, queue = scratch
+        options = (job.ahead, MAX_VISITS * n)
+        ended = kernels.search_sweeps(*rows, *sets, *where, *options, places, key, dirty)
+        if ended == kernels.GAVE_UP:
+            ended = kernels.search_queue(*rows[2:], *sets, *where, places, key, single, queue)
         if job.fits(ended, cap):
-            kernels.emit_block(scratch[0], places, *where, hops, nearest)
+            kernels.emit_block(key, places, *where, hops, nearest)
         else:
             too_far = True
 
-    def make_scratch() -> tuple[Any, ...]:  # 65 bytes a node
-        return empty_rows(n, form.key_type), np.empty(n, dtype=np.uint8)
+    def make_scratch() -> tuple[Any, ...]:  # 73 bytes a node, or 77
+        dirty, queue = np.empty(n, dtype=np.uint8), np.empty(n + 1, dtype=np.uint32)
+        return empty_rows(n, form.key_type), dirty, np.empty(n, dtype=form.key_type), queue
 
     blocks = [range(max(0, stop - form.lanes), stop) for stop in range(k, 0, -form.lanes)]
     job.run(work, blocks, make_scratch)

@@ -12,7 +12,7 @@ sets lie side by side in a node's row, and a vector instruction serves them all.
 small and near, a key holds the anchor's rank in its set instead of its index: 16 bits are enough
 then, and 32 sets share a row.
 
-The two kernels apply the equation in different orders:
+The kernels apply the equation in different orders:
 
 - `search_levels`, for small diameters: hop by hop. A small frontier pushes to its neighbours, a
   large one is pulled: each unfinished node reads the rows of its neighbours, once a level.
@@ -20,6 +20,8 @@ The two kernels apply the equation in different orders:
   which neighbours are close. One sweep carries a distance all along a path that runs with the
   order, so a few sweeps do the work of hundreds of levels. Only nodes next to a change are visited
   again.
+- `search_queue`, where sweeps do not settle soon, as in mazes: one set after the other, each node
+  once.
 """
 
 from __future__ import annotations
@@ -202,6 +204,7 @@ def search_sweeps(
     shift: int,
     cap: int,
     ahead: int,
+    max_visits: int,
     places: Any,
     key: Any,
     dirty: Any,
@@ -211,6 +214,7 @@ def search_sweeps(
     Args:
         out_ptr, out_idx, in_ptr, in_idx, set_ptr, set_nodes, first, lanes, shift, cap, ahead, key:
             As in `search_levels`; the graph is relabelled.
+        max_visits: Give up after visiting so many nodes.
         places: Where each node went in the relabelled graph.
         dirty: Scratch: whether a node has to look at its neighbours again.
     """
@@ -219,29 +223,92 @@ def search_sweeps(
     infinity = key.dtype.type((cap + 1) << shift)
     for v in range(n):
         fill_row(key, v, np.uint16(0), infinity, infinity)
-    dirty[:] = 0
+    many = set_ptr[first + lanes] - set_ptr[first] > n
+    dirty[:] = many
     for lane in range(lanes):
         for position in range(set_ptr[first + lane], set_ptr[first + lane + 1]):
             name = set_nodes[position]
             u = places[name]
             key[u, lane] = name
-            for edge in range(in_ptr[u], in_ptr[u + 1]):
-                dirty[in_idx[edge]] = 1
-    forwards = True
-    changed = True
+            if not many:
+                for edge in range(in_ptr[u], in_ptr[u + 1]):
+                    dirty[in_idx[edge]] = 1
+    visits = 0
+    forwards, changed = True, True
     while changed:
         changed = False
         for i in range(n):
             v = i if forwards else n - 1 - i
             if dirty[v]:
                 dirty[v] = 0
+                visits += 1
                 if pull_row(key, v, step, out_idx, out_ptr[v], out_ptr[v + 1], ahead):
                     changed = True
                     for edge in range(in_ptr[v], in_ptr[v + 1]):
                         dirty[in_idx[edge]] = 1
+        if changed and visits > max_visits:
+            return GAVE_UP
         forwards = not forwards
-    at_cap = infinity - step
-    for v in range(n):
+    return int(how_it_ended(key, shift, cap))
+
+
+@njit(nogil=True, cache=True)
+def search_queue(
+    in_ptr: Any,
+    in_idx: Any,
+    set_ptr: Any,
+    set_nodes: Any,
+    first: int,
+    lanes: int,
+    shift: int,
+    cap: int,
+    places: Any,
+    key: Any,
+    single: Any,
+    queue: Any,
+) -> int:
+    """Search breadth first from one set after the other; returns how it ended.
+
+    Args:
+        in_ptr, in_idx, set_ptr, set_nodes, first, lanes, shift, cap, places, key: As in
+            `search_sweeps`.
+        single, queue: Scratch: the keys of one set, and the nodes in the order they are reached.
+    """
+    step = key.dtype.type(1 << shift)
+    infinity = key.dtype.type((cap + 1) << shift)
+    for lane in range(lanes):
+        single[:] = infinity
+        tail = 0
+        for position in range(set_ptr[first + lane], set_ptr[first + lane + 1]):
+            name = set_nodes[position]
+            u = places[name]
+            single[u] = name
+            queue[tail] = u
+            tail += 1
+        head = 0
+        while head < tail:
+            u = queue[head]
+            head += 1
+            offered = single[u] + step
+            for edge in range(in_ptr[u], in_ptr[u + 1]):
+                v = in_idx[edge]
+                if offered < single[v]:
+                    # A node found again from its level's next node keeps its place in the queue.
+                    queue[tail] = v
+                    if single[v] == infinity:
+                        tail += 1
+                    single[v] = offered
+        for v in range(single.shape[0]):
+            key[v, lane] = single[v]
+    return int(how_it_ended(key, shift, cap))
+
+
+@njit(nogil=True, cache=True)
+def how_it_ended(key: Any, shift: int, cap: int) -> int:
+    """Whether all keys lie below the cap; if so, nothing can lie beyond it."""
+    infinity = key.dtype.type((cap + 1) << shift)
+    at_cap = key.dtype.type(cap << shift)
+    for v in range(key.shape[0]):
         if lanes_below(key, v, infinity) != lanes_below(key, v, at_cap):
             return AT_CAP
     return FINISHED
