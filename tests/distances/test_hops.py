@@ -240,7 +240,7 @@ def test_whiskers_on_a_dense_core_are_exact():
 
 @pytest.mark.parametrize(
     ("name", "sweeps"),
-    [("random", False), ("hubs", False), ("islands", False), ("star", False),
+    [("random", False), ("hubs", False), ("islands", False), ("star", False), ("grid", True),
      ("long strip", True), ("directed cycle", True)],
 )  # fmt: skip
 def test_rule_picks_sweeps_for_large_diameters_only(name, sweeps, monkeypatch):
@@ -252,6 +252,20 @@ def test_rule_picks_sweeps_for_large_diameters_only(name, sweeps, monkeypatch):
     graph = FAMILIES[name]
     anchor_distances(graph, sample_anchor_sets(graph.num_nodes, rng=12))
     assert used == [True] * sweeps
+
+
+@pytest.mark.parametrize(("name", "queue"), [("grid", False), ("tree", False), ("maze", True)])
+def test_queue_takes_over_only_where_sweeps_do_not_settle(name, queue, monkeypatch):
+    used = []
+    search = _hops.kernels.search_queue
+    monkeypatch.setattr(
+        _hops.kernels, "search_queue", lambda *arguments: used.append(True) or search(*arguments)
+    )
+    monkeypatch.setattr(_hops, "MAX_VISITS", 6)  # a maze as small as this one settles before 16
+    graph = FAMILIES[name]
+    with only("sweeps"):
+        anchor_distances(graph, sample_anchor_sets(graph.num_nodes, rng=12))
+    assert bool(used) == queue
 
 
 def test_progress_counts_sets_up_to_all():
