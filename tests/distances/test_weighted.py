@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra
 
 from pgnn import Graph, anchor_distances, sample_anchor_sets
+from pgnn.distances import _weighted
 from pgnn.distances._reference import reference_distances
 from strategies import graphs_with_sets
 
@@ -81,3 +82,23 @@ def test_weight_that_rounds_to_nothing_still_names_the_lowest_anchor():
     graph = Graph.from_edges([(0, 2), (1, 3), (2, 3)], weights=[1e9, 1e9, 1e-9])
     found = anchor_distances(graph, [[0, 1]])
     assert found.nearest[:, 0].tolist() == [0, 1, 0, 0]
+
+
+@given(lengths=st.lists(st.floats(0, 100), min_size=1, max_size=60), data=st.data())
+def test_heap_gives_nodes_back_by_length(lengths, data):
+    length = np.array(lengths)
+    heap = np.empty(len(length), dtype=np.int32)
+    place = np.full(len(length), -1, dtype=np.int32)
+    size = 0
+    for node in range(len(length)):
+        size = _weighted._rise(heap, place, length, node, size)
+    for node in data.draw(st.lists(st.integers(0, len(length) - 1), unique=True)):
+        length[node] /= 2  # shrink some that are in the heap already
+        size = _weighted._rise(heap, place, length, node, size)
+    assert size == len(length)
+    taken = []
+    while size:
+        taken.append(int(heap[0]))
+        size = _weighted._take_first(heap, place, length, size)
+    assert sorted(taken) == list(range(len(length)))
+    assert length[taken].tolist() == sorted(length.tolist())

@@ -293,11 +293,11 @@ def search_queue(
             for edge in range(in_ptr[u], in_ptr[u + 1]):
                 v = in_idx[edge]
                 if offered < single[v]:
-                    # A node found again from its level's next node keeps its place in the queue.
-                    queue[tail] = v
-                    if single[v] == infinity:
-                        tail += 1
+                    # Only once a node: anchors enter the queue in order, so each level is in the
+                    # order of its anchors, and the first to find a node offers the lowest.
                     single[v] = offered
+                    queue[tail] = v
+                    tail += 1
         for v in range(single.shape[0]):
             key[v, lane] = single[v]
     return int(how_it_ended(key, shift, cap))
