@@ -18,6 +18,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 ROW_BYTES = 64
+_ROWS_AHEAD = 16
 _I1, _I32, _I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 
 
@@ -91,15 +92,16 @@ class _Lanes:
         """Load one number of another array."""
         return self.builder.load(self.builder.gep(self.array(array_type, value).data, [index]))
 
-    def prefetch(self, row: Any) -> None:
+    def prefetch(self, pointer: Any, *, write: bool = False) -> None:
+        """Ask for a cache line before it is needed; an address out of bounds does no harm."""
         byte_pointer = ir.IntType(8).as_pointer()
         signature = ir.FunctionType(ir.VoidType(), [byte_pointer, _I32, _I32, _I32])
         function = cgutils.get_or_insert_function(
             self.builder.module, signature, "llvm.prefetch.p0"
         )
-        read, keep, data = (ir.Constant(_I32, flag) for flag in (0, 3, 1))
-        address = self.builder.bitcast(self.pointer(row), byte_pointer)
-        self.builder.call(function, [address, read, keep, data])
+        access, keep, data = (ir.Constant(_I32, flag) for flag in (int(write), 3, 1))
+        address = self.builder.bitcast(pointer, byte_pointer)
+        self.builder.call(function, [address, access, keep, data])
 
 
 def _mask_type(key: Any) -> Any:
@@ -173,7 +175,7 @@ def pull_row(
             with b.if_then(early):
                 further = b.add(position, ahead)
                 further = b.select(b.icmp_signed("<", further, last), further, last)
-                lanes.prefetch(b.zext(lanes.item(types_[3], indices, further), _I64))
+                lanes.prefetch(lanes.pointer(b.zext(lanes.item(types_[3], indices, further), _I64)))
             neighbour = b.zext(lanes.item(types_[3], indices, position), _I64)
             b.store(lanes.smaller(lanes.load(neighbour), b.load(best)), best)
         old, offered = lanes.load(row), b.add(b.load(best), step)
@@ -235,10 +237,18 @@ def lanes_below(typing: Any, key: Any, row: Any, bound: Any) -> Any:
 
 
 def _store_to(lanes: _Lanes, out_type: Any, out: Any, row: Any, column: Any, value: Any) -> None:
-    """Store a number a lane from `column` on of one row of an output array."""
+    """Store a number a lane from `column` on of one row of an output array.
+
+    Rows of the output are far apart, so the line that a row some way on will need is fetched now.
+    """
     b = lanes.builder
     array = lanes.array(out_type, out)
-    offset = b.add(b.mul(row, b.extract_value(array.shape, 1)), column)
+    columns = b.extract_value(array.shape, 1)
+    offset = b.add(b.mul(row, columns), column)
+    later = b.add(offset, b.mul(columns, ir.Constant(_I64, _ROWS_AHEAD)))
+    for line in range(0, lanes.count * out_type.dtype.bitwidth // 8, ROW_BYTES):
+        step = ir.Constant(_I64, line * 8 // out_type.dtype.bitwidth)
+        lanes.prefetch(b.gep(array.data, [b.add(later, step)]), write=True)
     element = ir.IntType(out_type.dtype.bitwidth)
     vector = ir.VectorType(element, lanes.count)
     if element.width < value.type.element.width:
