@@ -1,0 +1,212 @@
+"""Scores of node pairs from embeddings: the same for (u, v) as for (v, u)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from pgnn.errors import PGNNError
+
+_BLOCK_NUMBERS = 1 << 22  # largest intermediate tensor of a block of pairs, in numbers
+
+
+class PairDecoder(nn.Module):
+    """Base of the decoders: checks z and pairs, gathers both rows of each pair, scores them.
+
+    A subclass writes `score(a, b)`, symmetric in its arguments. Without gradients, pairs are taken
+    in blocks, so that no intermediate grows with their number.
+    """
+
+    def reset_parameters(self) -> None:
+        """Set learned parameters to their initial values; there may be none."""
+
+    def score(self, a: Tensor, b: Tensor) -> Tensor:
+        """Return the logit `[m]` of each pair of rows of a and b, both `[m, k]`."""
+        raise NotImplementedError
+
+    def forward(self, z: Tensor, pairs: Tensor) -> Tensor:
+        """Return the logits of node pairs.
+
+        Args:
+            z: Embeddings `[n, k]`.
+            pairs: Node indices `[m, 2]`, of any integer type.
+
+        Returns:
+            Logits `[m]`.
+
+        Raises:
+            PGNNError: If a shape or type is wrong or a pair names a node that z does not have.
+        """
+        _check(z, pairs)
+        pairs = pairs.long()
+        learned = any(tensor.requires_grad for tensor in (z, *self.parameters()))
+        if learned and torch.is_grad_enabled():
+            # One gather: the gradient of each costs as much as z, however few the rows.
+            return self.score(z[pairs[:, 0]], z[pairs[:, 1]])
+        blocks = torch.split(pairs, max(1, _BLOCK_NUMBERS // z.shape[1]))
+        return torch.cat([self.score(z[block[:, 0]], z[block[:, 1]]) for block in blocks])
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class DotDecoder(PairDecoder):
+    r"""Dot product, the paper's decoder: logit(u, v) = <z_u, z_v>.
+
+    Example:
+        >>> z = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> DotDecoder()(z, torch.tensor([[0, 1], [0, 0]]))
+        tensor([11.,  5.])
+    """
+
+    def score(self, a: Tensor, b: Tensor) -> Tensor:
+        """Return <a, b> row by row."""
+        return (a * b).sum(-1)
+
+
+class ScaledDotDecoder(PairDecoder):
+    r"""Dot product with learned scale and bias: logit(u, v) = alpha <z_u, z_v> + beta.
+
+    The plain product of L2-normalised rows cannot leave [-1, 1]; this one can. It begins as the
+    plain product, with alpha = 1 and beta = 0.
+
+    Example:
+        >>> z = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> ScaledDotDecoder()(z, torch.tensor([[0, 1]])).tolist()
+        [11.0]
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.empty(()))
+        self.bias = nn.Parameter(torch.empty(()))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Set alpha to 1 and beta to 0."""
+        nn.init.ones_(self.scale)
+        nn.init.zeros_(self.bias)
+
+    def score(self, a: Tensor, b: Tensor) -> Tensor:
+        """Return the scaled dot product of rows."""
+        return self.scale * (a * b).sum(-1) + self.bias
+
+
+class DistanceDecoder(PairDecoder):
+    r"""Minus the l_p distance, with learned scale and bias.
+
+    logit(u, v) = beta - alpha ||z_u - z_v||_p, with alpha = 1 and beta = 0 at first. It takes any
+    k, but the distance of like coordinates grows as k^(1/p), so alpha and beta learned on one
+    graph suit graphs with about as many sets; `PairMLPDecoder` has no such limit.
+
+    Args:
+        p: Order of the norm, at least 1; may be infinite.
+
+    Example:
+        >>> z = torch.tensor([[0.0, 0.0], [3.0, 4.0]])
+        >>> DistanceDecoder(p=2)(z, torch.tensor([[0, 1]])).tolist()
+        [-5.0]
+    """
+
+    def __init__(self, p: float = 2.0) -> None:
+        super().__init__()
+        if not p >= 1:
+            raise PGNNError(f"p must be a number >= 1 (got {p})")
+        self.p = p
+        self.scale = nn.Parameter(torch.empty(()))
+        self.bias = nn.Parameter(torch.empty(()))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Set alpha to 1 and beta to 0."""
+        nn.init.ones_(self.scale)
+        nn.init.zeros_(self.bias)
+
+    def score(self, a: Tensor, b: Tensor) -> Tensor:
+        """Return the negated, scaled distance of rows."""
+        distance: Tensor = torch.linalg.vector_norm(a - b, ord=self.p, dim=-1)
+        return self.bias - self.scale * distance
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(p={self.p})"
+
+
+class PairMLPDecoder(PairDecoder):
+    r"""A small learned function of coordinate pairs, shared by all sets.
+
+    logit(u, v) = rho(mean over i of phi(|a_i - b_i|, a_i b_i, a_i + b_i)) with a = z_u, b = z_v,
+    phi one Linear and ReLU, rho a Linear, ReLU and Linear. Maximum and minimum of a_i and b_i are
+    sums of the first and last feature, so phi has them too. Nothing depends on k or on the order
+    of the sets: what is learned on one graph holds for graphs with more or fewer sets.
+
+    Intermediates are `[m, k, hidden]`; where that is large, pairs are taken in blocks, which the
+    backward pass computes anew instead of storing.
+
+    Args:
+        hidden: Width of phi and of rho.
+
+    Example:
+        >>> decoder = PairMLPDecoder(hidden=8)
+        >>> pairs = torch.tensor([[0, 1], [1, 2]])
+        >>> decoder(torch.rand(3, 5), pairs).shape, decoder(torch.rand(3, 9), pairs).shape
+        (torch.Size([2]), torch.Size([2]))
+    """
+
+    def __init__(self, hidden: int = 16) -> None:
+        super().__init__()
+        if hidden < 1:
+            raise PGNNError(f"hidden must be a positive integer (got {hidden})")
+        self.hidden = hidden
+        self.phi = nn.Linear(3, hidden)
+        self.rho_hidden = nn.Linear(hidden, hidden)
+        self.rho_out = nn.Linear(hidden, 1)
+
+    def reset_parameters(self) -> None:
+        """Draw all weights anew."""
+        for linear in (self.phi, self.rho_hidden, self.rho_out):
+            linear.reset_parameters()
+
+    def score(self, a: Tensor, b: Tensor) -> Tensor:
+        """Return rho of the pooled features of rows."""
+        rows = max(1, _BLOCK_NUMBERS // (a.shape[1] * self.hidden))
+        if len(a) <= rows:
+            pooled = self._pool(a, b)
+        else:
+            blocks = zip(torch.split(a, rows), torch.split(b, rows), strict=True)
+            pooled = torch.cat(
+                [
+                    checkpoint(self._pool, *block, use_reentrant=False, preserve_rng_state=False)
+                    for block in blocks
+                ]
+            )
+        logits: Tensor = self.rho_out(self.rho_hidden(pooled).relu())  # [m, 1]
+        return logits.squeeze(-1)
+
+    def _pool(self, a: Tensor, b: Tensor) -> Tensor:
+        """Return the mean over sets of phi, `[m, hidden]`."""
+        features = torch.stack([(a - b).abs(), a * b, a + b], dim=-1)  # [m, k, 3]
+        return torch.mean(self.phi(features).relu(), dim=1)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(hidden={self.hidden})"
+
+
+def _check(z: Tensor, pairs: Tensor) -> None:
+    if z.ndim != 2 or z.shape[1] == 0 or not z.is_floating_point():
+        raise PGNNError(
+            f"z must be floating-point embeddings [n, k] (got {z.dtype} of shape {list(z.shape)})"
+        )
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        hint = "; transpose it" if pairs.ndim == 2 and pairs.shape[0] == 2 else ""
+        raise PGNNError(f"pairs must have shape [m, 2] (got {list(pairs.shape)}){hint}")
+    if pairs.is_floating_point() or pairs.is_complex() or pairs.dtype == torch.bool:
+        raise PGNNError(f"pairs must be integer node indices (got {pairs.dtype}); use pairs.long()")
+    if pairs.device != z.device:
+        raise PGNNError(f"z is on {z.device} but pairs are on {pairs.device}; move one of them")
+    if pairs.numel():
+        low, high = (int(bound) for bound in pairs.aminmax())
+        if low < 0 or high >= len(z):
+            raise PGNNError(
+                f"pairs name node {low if low < 0 else high}, but z has rows 0..{len(z) - 1}"
+            )
