@@ -25,13 +25,13 @@ class Family:
     """A graph to measure, and how often."""
 
     make: Callable[[], Graph]
-    repeats: int = 7
+    repeats: int = 25
     scipy_sets: int = 16
     released: bool = False
 
 
 FAMILIES = {
-    "random-3000": Family(lambda: random_graph(3_000, 15_000, rng=0), 25, released=True),
+    "random-3000": Family(lambda: random_graph(3_000, 15_000, rng=0), 50, released=True),
     "random": Family(lambda: random_graph(100_000, 500_000, rng=0)),
     "grid": Family(lambda: grid_graph(300, 300)),
     "preferential": Family(lambda: preferential_graph(200_000, 8, rng=0)),
@@ -132,7 +132,7 @@ def scipy_time(graph: Graph, sets: AnchorSets, sampled: Any) -> float:
             lambda anchors=sets[i]: dijkstra(  # type: ignore[misc]
                 matrix, indices=anchors, unweighted=True, min_only=True, return_predecessors=True
             ),
-            2 if graph.num_nodes < 500_000 else 1,
+            3 if graph.num_nodes < 500_000 else 1,
         )
     return total
 

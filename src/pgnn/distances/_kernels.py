@@ -174,14 +174,14 @@ def search_levels(
                 front[v] = new
             after = before | new
             seen[v] = after
+            # Without branches: which way they would go is anybody's guess.
+            grown, open_ = int(new != 0), int(after != full)
             frontier[num_frontier] = v
-            if new != 0:
-                num_frontier += 1
-                frontier_edges += stop - start
+            num_frontier += grown
+            frontier_edges += grown * (stop - start)
             active[left] = v
-            if after != full:
-                left += 1
-                active_edges += stop - start
+            left += open_
+            active_edges += open_ * (stop - start)
         num_active, unfinished = left, left
         if level == 1 and not ranked:
             front, fresh = fresh, front
