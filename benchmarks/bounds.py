@@ -70,11 +70,14 @@ def measure(name: str, graph: pgnn.Graph, repeats: int) -> None:
     ahead = _hops.EARLY_FETCH_AHEAD if n * ROW_BYTES > _hops.EARLY_FETCH_BYTES else 0
     floor = best(lambda: pull_all(graph.indptr, indices, key, ahead), 2 * repeats)
     searched, written = [], []
+    result = None
     for _ in range(repeats):
         SEARCH.seconds = WRITE.seconds = 0.0
+        result = None  # hand its memory to the next
         result = pgnn.anchor_distances(graph, sets, num_threads=1)
         searched.append(SEARCH.seconds)
         written.append(WRITE.seconds)
+    assert result is not None
     assert result.hops is not None
     hops, nearest = result.hops, result.nearest
     fill = best(lambda: np.copyto(hops, 0), repeats) + best(lambda: np.copyto(nearest, 0), repeats)
