@@ -50,7 +50,7 @@ def main(num_edges: int) -> None:
 
 def report(name: str, seconds: float, ours: float) -> None:
     """Print a peer's time, extrapolated from its sample."""
-    print(f"{name:<24} {seconds:6.1f} s   {seconds / ours:.0f}x ours (extrapolated)")
+    print(f"{name:<24} {seconds:6.1f} s   {seconds / ours:.1f}x ours (extrapolated)")
 
 
 if __name__ == "__main__":
