@@ -77,7 +77,8 @@ def show_speed() -> None:
     graph = random_graph(100_000, 500_000, rng=0)
     sets = pgnn.sample_anchor_sets(graph.num_nodes, rng=0)
     with console.status("compiling the kernels, once ..."):
-        pgnn.anchor_distances(grid_graph(2, 2), [[0]])
+        for count in (1, 20):
+            pgnn.anchor_distances(grid_graph(2, 2), [[0]] * count)
     seconds = []
     for _ in range(3):
         start = time.perf_counter()

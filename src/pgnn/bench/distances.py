@@ -78,8 +78,9 @@ def measure(name: str, num_threads: int | None = None) -> Row:
     graph = family.make()
     sets = sample_anchor_sets(graph.num_nodes, rng=0)
     start = time.perf_counter()
-    for small in (grid_graph(2, 2), grid_graph(2, 60)):  # both kernels, if not yet compiled
-        anchor_distances(small, [[0]])
+    for small in (grid_graph(2, 2), grid_graph(2, 60)):  # levels and sweeps, if not yet compiled
+        for count in (1, 20):  # keys of 32 bits and of 16
+            anchor_distances(small, [[0]] * count)
     compile_seconds = time.perf_counter() - start
 
     reset_peak()
