@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numba import njit
 
 import pgnn
+from pgnn.bench.distances import best_time
 from pgnn.bench.graphs import grid_graph, preferential_graph, random_graph
-from pgnn.distances import _hops, _kernels
+from pgnn.distances import _emit, _hops, _kernels
 from pgnn.distances._rows import ROW_BYTES, empty_rows, pull_row
 
 
@@ -30,23 +32,13 @@ def pull_all(ptr: Any, idx: Any, key: Any, ahead: int) -> None:
         pull_row(key, v, step, idx, ptr[v], ptr[v + 1], ahead)
 
 
-def best(call: Callable[[], Any], repeats: int) -> float:
-    """Least seconds of several calls."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
 class Stopwatch:
     """Adds up the seconds spent in some kernels."""
 
-    def __init__(self, *names: str) -> None:
+    def __init__(self, module: ModuleType, *names: str) -> None:
         self.seconds = 0.0
         for name in names:
-            setattr(_kernels, name, self.timed(getattr(_kernels, name)))
+            setattr(module, name, self.timed(getattr(module, name)))
 
     def timed(self, kernel: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap a kernel."""
@@ -68,7 +60,7 @@ def measure(name: str, graph: pgnn.Graph, repeats: int) -> None:
     key = empty_rows(n, np.uint32)
     key[:] = np.random.default_rng(0).integers(1, 2**30, key.shape)
     ahead = _hops.EARLY_FETCH_AHEAD if n * ROW_BYTES > _hops.EARLY_FETCH_BYTES else 0
-    floor = best(lambda: pull_all(graph.indptr, indices, key, ahead), 2 * repeats)
+    floor = best_time(lambda: pull_all(graph.indptr, indices, key, ahead), 2 * repeats)
     searched, written = [], []
     result = None
     for _ in range(repeats):
@@ -80,7 +72,9 @@ def measure(name: str, graph: pgnn.Graph, repeats: int) -> None:
     assert result is not None
     assert result.hops is not None
     hops, nearest = result.hops, result.nearest
-    fill = best(lambda: np.copyto(hops, 0), repeats) + best(lambda: np.copyto(nearest, 0), repeats)
+    fill = best_time(lambda: np.copyto(hops, 0), repeats) + best_time(
+        lambda: np.copyto(nearest, 0), repeats
+    )
     blocks = len(_hops.level_blocks(sets, 16))
     rate = len(indices) * ROW_BYTES / floor / 1e9
     passes = min(searched) / floor / blocks
@@ -93,11 +87,11 @@ def measure(name: str, graph: pgnn.Graph, repeats: int) -> None:
 
 
 if __name__ == "__main__":
-    SEARCH = Stopwatch("search_levels", "search_sweeps")
-    WRITE = Stopwatch("emit_block", "emit_ranked")
+    SEARCH = Stopwatch(_kernels, "search_levels", "search_sweeps", "search_queue")
+    WRITE = Stopwatch(_emit, "emit_block", "emit_ranked")
     source = np.ones(1 << 27)
     target = np.empty_like(source)
-    seconds = best(lambda: np.copyto(target, source), 5)
+    seconds = best_time(lambda: np.copyto(target, source), 5)
     print(
         f"copying 1 GiB: {2 * source.nbytes / seconds / 1e9:.1f} GB/s read and written, one thread"
     )

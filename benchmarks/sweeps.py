@@ -7,8 +7,6 @@ Run: python benchmarks/sweeps.py
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
@@ -16,6 +14,7 @@ import numpy as np
 from scipy.spatial import Delaunay
 
 import pgnn
+from pgnn.bench.distances import best_time
 from pgnn.bench.graphs import grid_graph
 from pgnn.distances import _kernels
 from pgnn.distances._order import relabelled, row_arrays
@@ -41,16 +40,6 @@ def tree_graph(num_nodes: int) -> pgnn.Graph:
     return pgnn.Graph.from_networkx(nx.random_labeled_tree(num_nodes, seed=0))
 
 
-def best(call: Callable[[], Any], repeats: int = 3) -> float:
-    """Least seconds of several calls."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
 def compare(name: str, graph: pgnn.Graph) -> None:
     """Print the ratio for large, middling and the smallest sets, 16 sets a time."""
     n = graph.num_nodes
@@ -72,9 +61,9 @@ def compare(name: str, graph: pgnn.Graph) -> None:
         def queues(where: Any = where) -> None:
             _kernels.search_queue(*rows[2:], *where, places, key, single, queue)
 
-        ours = best(sweeps)
+        ours = best_time(sweeps, 3)
         found = key.copy()
-        theirs = best(queues)
+        theirs = best_time(queues, 3)
         assert np.array_equal(key, found)
         parts.append(f"{ours * 1e3:6.1f} ms, queue {theirs * 1e3:6.1f} ms ({theirs / ours:.1f}x)")
     print(

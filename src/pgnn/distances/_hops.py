@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgnn.anchors import AnchorSets
+from pgnn.distances import _emit as emit
 from pgnn.distances import _kernels as kernels
 from pgnn.distances._order import relabelled, row_arrays
 from pgnn.distances._parallel import Progress, run_blocks
@@ -129,9 +130,9 @@ def search_by_levels(job: _Job) -> tuple[NDArray[np.int8], NDArray[np.int32]] | 
         if not job.fits(ended, cap):
             return False
         if form.ranked:
-            kernels.emit_ranked(key, *sets, *where, hops, nearest)
+            emit.emit_ranked(key, *sets, *where, hops, nearest)
         else:
-            kernels.emit_block(key, places, *where, hops, nearest)
+            emit.emit_block(key, places, *where, hops, nearest)
         return True
 
     def work(block: range, scratch: tuple[Any, ...]) -> None:
@@ -199,7 +200,7 @@ def search_by_sweeps(
         if ended == kernels.GAVE_UP:
             ended = kernels.search_queue(*rows[2:], *sets, *where, places, key, single, queue)
         if job.fits(ended, cap):
-            kernels.emit_block(key, places, *where, hops, nearest)
+            emit.emit_block(key, places, *where, hops, nearest)
         else:
             too_far = True
 

@@ -31,15 +31,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from pgnn.distances._rows import (
-    emit_ranked_row,
-    emit_row,
-    fill_row,
-    first_row,
-    lanes_below,
-    pull_row,
-    relax_row,
-)
+from pgnn.distances._rows import fill_row, first_row, lanes_below, pull_row, relax_row
 
 # Level search gives up where half of the nodes are unfinished after this many levels: on grids,
 # roads and trees. Small frontiers have been cheap up to there, and the smallest sets, which reach
@@ -312,68 +304,3 @@ def how_it_ended(key: Any, shift: int, cap: int) -> int:
         if lanes_below(key, v, infinity) != lanes_below(key, v, at_cap):
             return AT_CAP
     return FINISHED
-
-
-@njit(nogil=True, cache=True)
-def emit_block(
-    key: Any,
-    places: Any,
-    first: int,
-    lanes: int,
-    shift: int,
-    cap: int,
-    hops: Any,
-    nearest: Any,
-) -> None:
-    """Write a block's keys to its columns of both outputs, -1 where nothing was reached.
-
-    Node v has its keys in row places[v]. Outputs are written in order.
-    """
-    bound = key.dtype.type((cap + 1) << shift)
-    whole = lanes == key.shape[1]
-    last_hops = np.empty((1, key.shape[1]), dtype=hops.dtype)  # a row of the last, partial block
-    last_nearest = np.empty((1, key.shape[1]), dtype=nearest.dtype)
-    for v in range(key.shape[0]):
-        row = np.int64(places[v])
-        if whole:
-            emit_row(key, row, shift, bound, hops, nearest, v, first)
-        else:
-            emit_row(key, row, shift, bound, last_hops, last_nearest, 0, 0)
-            for lane in range(lanes):
-                hops[v, first + lane] = last_hops[0, lane]
-                nearest[v, first + lane] = last_nearest[0, lane]
-
-
-@njit(nogil=True, cache=True)
-def emit_ranked(
-    key: Any,
-    set_ptr: Any,
-    set_nodes: Any,
-    first: int,
-    lanes: int,
-    shift: int,
-    cap: int,
-    hops: Any,
-    nearest: Any,
-) -> None:
-    """Do as `emit_block` does for keys that hold ranks: look the anchors up in their sets."""
-    bound = key.dtype.type((cap + 1) << shift)
-    whole = lanes == key.shape[1]
-    start = set_ptr[first]
-    offsets = np.zeros(key.shape[1], dtype=np.uint32)
-    for lane in range(lanes):
-        offsets[lane] = set_ptr[first + lane] - start
-    last_hops = np.empty((1, key.shape[1]), dtype=hops.dtype)
-    last_nearest = np.empty((1, key.shape[1]), dtype=nearest.dtype)
-    for v in range(key.shape[0]):
-        if whole:
-            emit_ranked_row(
-                key, v, shift, bound, hops, nearest, v, first, set_nodes, start, offsets
-            )
-        else:
-            emit_ranked_row(
-                key, v, shift, bound, last_hops, last_nearest, 0, 0, set_nodes, start, offsets
-            )
-            for lane in range(lanes):
-                hops[v, first + lane] = last_hops[0, lane]
-                nearest[v, first + lane] = last_nearest[0, lane]

@@ -257,6 +257,16 @@ def _store_to(lanes: _Lanes, out_type: Any, out: Any, row: Any, column: Any, val
     b.store(value, target).align = element.width // 8
 
 
+def _split(lanes: _Lanes, row: Any, shift: Any, bound: Any) -> tuple[Any, Any, Any]:
+    """Lanes with key < bound, low parts of the keys, and high parts (-1 where not below)."""
+    b = lanes.builder
+    keys, bits = lanes.load(row), lanes.splat(shift)
+    reached = b.icmp_unsigned("<", keys, lanes.splat(bound))
+    high = b.lshr(keys, bits)
+    low = b.xor(keys, b.shl(high, bits))
+    return reached, low, b.select(reached, high, lanes.constant([-1] * lanes.count))
+
+
 @intrinsic
 def emit_row(
     typing: Any,
@@ -274,11 +284,9 @@ def emit_row(
     def body(lanes: _Lanes, types_: Any, args: Any) -> None:
         _, row, shift, bound, hops, nearest, out_row, column = args
         b = lanes.builder
-        keys, nothing = lanes.load(row), lanes.constant([-1] * lanes.count)
-        reached = b.icmp_unsigned("<", keys, lanes.splat(bound))
-        level = b.lshr(keys, lanes.splat(shift))
-        anchor = b.xor(keys, b.shl(level, lanes.splat(shift)))
-        _store_to(lanes, types_[4], hops, out_row, column, b.select(reached, level, nothing))
+        reached, anchor, level = _split(lanes, row, shift, bound)
+        nothing = lanes.constant([-1] * lanes.count)
+        _store_to(lanes, types_[4], hops, out_row, column, level)
         _store_to(lanes, types_[5], nearest, out_row, column, b.select(reached, anchor, nothing))
 
     signature = types.void(
@@ -310,10 +318,7 @@ def emit_ranked_row(
     def body(lanes: _Lanes, types_: Any, args: Any) -> None:
         _, row, shift, bound, hops, nearest, out_row, column, nodes, start, offsets = args
         b = lanes.builder
-        keys, nothing = lanes.load(row), lanes.constant([-1] * lanes.count)
-        reached = b.icmp_unsigned("<", keys, lanes.splat(bound))
-        level = b.lshr(keys, lanes.splat(shift))
-        rank = b.xor(keys, b.shl(level, lanes.splat(shift)))
+        reached, rank, level = _split(lanes, row, shift, bound)
         rank = b.select(reached, rank, lanes.constant([0] * lanes.count))
         wide = ir.VectorType(_I32, lanes.count)
         table = lanes.array(types_[10], offsets).data
@@ -327,7 +332,7 @@ def emit_ranked_row(
             found = b.load(b.gep(base, [b.zext(b.extract_element(index, here), _I64)]))
             anchor = b.insert_element(anchor, found, here)
         anchor = b.select(reached, anchor, ir.Constant(wide, [-1] * lanes.count))
-        _store_to(lanes, types_[4], hops, out_row, column, b.select(reached, level, nothing))
+        _store_to(lanes, types_[4], hops, out_row, column, level)
         _store_to(lanes, types_[5], nearest, out_row, column, anchor)
 
     signature = types.void(
