@@ -268,13 +268,31 @@ def test_queue_takes_over_only_where_sweeps_do_not_settle(name, queue, monkeypat
     assert bool(used) == queue
 
 
-def test_progress_counts_sets_up_to_all():
+@pytest.mark.parametrize("num_threads", [1, 2])
+@pytest.mark.parametrize("name", ["random", "grid", "long strip"])
+def test_progress_rises_to_all_sets(name, num_threads, monkeypatch):
+    monkeypatch.setattr(_hops, "SERIAL_PAIRS", 0)
     calls = []
-    graph = FAMILIES["random"]
+    graph = FAMILIES[name]
     sets = sample_anchor_sets(graph.num_nodes, rng=13)
-    anchor_distances(graph, sets, progress=lambda done, total: calls.append((done, total)))
+    anchor_distances(
+        graph,
+        sets,
+        num_threads=num_threads,
+        progress=lambda done, total: calls.append((done, total)),
+    )
+    assert len(calls) > 1
     assert calls[-1] == (len(sets), len(sets))
     assert [done for done, _ in calls] == sorted({done for done, _ in calls})
+
+
+def test_progress_does_not_fall_when_a_search_starts_anew():
+    graph, calls = FAMILIES["long strip"], []
+    everything = list(range(graph.num_nodes))
+    sets = [[0]] * 16 + [everything] * 32  # the last block is near, the first too far for levels
+    anchor_distances(graph, sets, progress=lambda done, total: calls.append(done))
+    assert calls == sorted(set(calls))
+    assert calls[-1] == 48
 
 
 def test_failing_progress_stops_the_search(monkeypatch):

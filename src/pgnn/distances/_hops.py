@@ -58,6 +58,10 @@ class _Form:
 RANKS = _Form(np.uint16, RANK_BITS, ranked=True)
 
 
+class _TooFarError(Exception):
+    """A distance does not fit in this way of searching; another has to start anew."""
+
+
 @dataclass(frozen=True)
 class _Job:
     """What is asked for."""
@@ -100,7 +104,7 @@ def hop_distances(
     progress: Progress | None,
 ) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Search from all sets; returns (hops, nearest), `[n, k]` each, -1 where unreachable."""
-    job = _Job(graph, sets, cutoff, num_threads, progress)
+    job = _Job(graph, sets, cutoff, num_threads, _rising(progress))
     found = search_by_levels(job)
     for key_type, hops_type in ((np.uint32, np.int16), (np.uint64, np.int32)):
         if found is None:
@@ -117,7 +121,7 @@ def search_by_levels(job: _Job) -> tuple[NDArray[np.int8], NDArray[np.int32]] | 
     sets = (job.sets.indptr, job.sets.nodes.view(np.uint32))
     places = np.arange(n, dtype=np.uint32)  # each node's keys lie in its own row
     indexed = job.form(np.uint32)
-    near, too_far = True, False
+    near = True
 
     def attempt(form: _Form, block: range, scratch: tuple[Any, ...]) -> bool:
         cap = form.cap(job.cutoff, np.int8)
@@ -136,17 +140,14 @@ def search_by_levels(job: _Job) -> tuple[NDArray[np.int8], NDArray[np.int32]] | 
         return True
 
     def work(block: range, scratch: tuple[Any, ...]) -> None:
-        # Other threads set these too, so they only ever change in one direction.
-        nonlocal near, too_far
+        nonlocal near  # other threads set it too, but only ever to False
         if near and len(block) > indexed.lanes:
             if attempt(RANKS, block, scratch):
                 return
             near = False
         for part in (block[: indexed.lanes], block[indexed.lanes :]):
-            if too_far:
-                return
             if part and not attempt(indexed, part, scratch):
-                too_far = True
+                raise _TooFarError
 
     def make_scratch() -> tuple[Any, ...]:  # 88 bytes a node
         masks = [np.empty(n, dtype=np.uint32) for _ in range(3)]
@@ -154,8 +155,11 @@ def search_by_levels(job: _Job) -> tuple[NDArray[np.int8], NDArray[np.int32]] | 
         lists = [np.empty(n + 1, dtype=np.uint32) for _ in range(3)]
         return empty_rows(n, np.uint32), masks, lists
 
-    job.run(work, level_blocks(job.sets, indexed.lanes), make_scratch)
-    return None if too_far else (hops, nearest)
+    try:
+        job.run(work, level_blocks(job.sets, indexed.lanes), make_scratch)
+    except _TooFarError:
+        return None
+    return hops, nearest
 
 
 def level_blocks(sets: AnchorSets, lanes: int) -> list[range]:
@@ -187,30 +191,43 @@ def search_by_sweeps(
     rows = row_arrays(moved)
     hops, nearest = np.empty((n, k), dtype=hops_type), np.empty((n, k), dtype=np.int32)
     sets = (job.sets.indptr, job.sets.nodes.view(np.uint32))
-    too_far = False
 
     def work(block: range, scratch: tuple[Any, ...]) -> None:
-        nonlocal too_far
-        if too_far:
-            return
         where = (block.start, len(block), form.shift, cap)
         key, dirty, single, queue = scratch
         options = (job.ahead, MAX_VISITS * n)
         ended = kernels.search_sweeps(*rows, *sets, *where, *options, places, key, dirty)
         if ended == kernels.GAVE_UP:
             ended = kernels.search_queue(*rows[2:], *sets, *where, places, key, single, queue)
-        if job.fits(ended, cap):
-            emit.emit_block(key, places, *where, hops, nearest)
-        else:
-            too_far = True
+        if not job.fits(ended, cap):
+            raise _TooFarError
+        emit.emit_block(key, places, *where, hops, nearest)
 
     def make_scratch() -> tuple[Any, ...]:  # 73 bytes a node, or 77
         dirty, queue = np.empty(n, dtype=np.uint8), np.empty(n + 1, dtype=np.uint32)
         return empty_rows(n, form.key_type), dirty, np.empty(n, dtype=form.key_type), queue
 
     blocks = [range(max(0, stop - form.lanes), stop) for stop in range(k, 0, -form.lanes)]
-    job.run(work, blocks, make_scratch)
-    return None if too_far else (hops, nearest)
+    try:
+        job.run(work, blocks, make_scratch)
+    except _TooFarError:
+        return None
+    return hops, nearest
+
+
+def _rising(progress: Progress | None) -> Progress | None:
+    """Keep a search that starts anew from reporting less than was reported before."""
+    if progress is None:
+        return None
+    most = 0
+
+    def report(done: int, total: int) -> None:
+        nonlocal most
+        if done > most:
+            most = done
+            progress(done, total)
+
+    return report
 
 
 def _compact(hops: NDArray[Any]) -> NDArray[Any]:
