@@ -26,7 +26,9 @@ TRIANGLES = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (3, 5), (4, 5)]
 @pytest.fixture(autouse=True)
 def fixed_seed():
     """Modules draw their initial weights from torch's global generator."""
-    torch.manual_seed(0)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        yield
 
 
 def both_directions(edges: list[tuple[int, int]]) -> Tensor:

@@ -27,7 +27,9 @@ PAIRS = torch.tensor([[0, 1], [3, 2], [4, 4], [1, 0], [0, 4]])
 @pytest.fixture(autouse=True)
 def fixed_seed():
     """Modules draw their initial weights from torch's global generator."""
-    torch.manual_seed(0)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        yield
 
 
 def make_trained(name: str) -> PairDecoder:
