@@ -1,11 +1,15 @@
 """Position-aware graph neural networks: learn where nodes are in a graph."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from pgnn.anchors import AnchorSets as AnchorSets
 from pgnn.anchors import sample_anchor_sets as sample_anchor_sets
 from pgnn.bourgain import Distortion as Distortion
 from pgnn.bourgain import bourgain_embedding as bourgain_embedding
 from pgnn.bourgain import distortion as distortion
 from pgnn.distances import AnchorDistances as AnchorDistances
+from pgnn.distances import MemberDistances as MemberDistances
 from pgnn.distances import anchor_distances as anchor_distances
 from pgnn.distances import anchor_ppr as anchor_ppr
 from pgnn.errors import PGNNError as PGNNError
@@ -14,4 +18,20 @@ from pgnn.io import read_graph as read_graph
 from pgnn.io import write_embeddings as write_embeddings
 from pgnn.io import write_scores as write_scores
 
+if TYPE_CHECKING:
+    from pgnn import nn as nn
+
 __version__ = "0.1.0.dev0"
+
+_LAZY = ("nn",)  # these import torch, which takes seconds
+
+
+def __getattr__(name: str) -> Any:
+    """Import the parts that need torch when they are first named."""
+    if name in _LAZY:
+        return import_module(f"pgnn.{name}")
+    raise AttributeError(f"module 'pgnn' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_LAZY])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pgnn.anchors import AnchorSets
+from pgnn.distances._members import MemberDistances as MemberDistances
 from pgnn.distances._parallel import Progress, resolve_threads
 from pgnn.distances._ppr import anchor_ppr as anchor_ppr
 from pgnn.errors import PGNNError

@@ -11,3 +11,10 @@ from pgnn.nn.decoder import DotDecoder as DotDecoder
 from pgnn.nn.decoder import PairDecoder as PairDecoder
 from pgnn.nn.decoder import PairMLPDecoder as PairMLPDecoder
 from pgnn.nn.decoder import ScaledDotDecoder as ScaledDotDecoder
+from pgnn.nn.gate import Gate as Gate
+from pgnn.nn.layer import PGNNLayer as PGNNLayer
+from pgnn.nn.model import PGNN as PGNN
+from pgnn.nn.positions import Positions as Positions
+from pgnn.nn.presets import PRESETS as PRESETS
+from pgnn.nn.presets import Preset as Preset
+from pgnn.nn.presets import make_pgnn as make_pgnn

@@ -1,0 +1,98 @@
+"""Distances to all members of sets, in blocks of nodes: what AGG_M over whole sets reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pgnn.anchors import AnchorSets
+from pgnn.errors import PGNNError
+from pgnn.graph import Graph
+
+
+class MemberDistances:
+    """Proximity 1/(d + 1) of nodes to every single node, found by search when it is asked for.
+
+    All pairs at once would be n x n; this holds the graph and gives rows of that matrix in blocks.
+
+    Args:
+        graph: Weighted or not; in a directed graph d(v, u) follows edges from v to u.
+        sets: AnchorSets, or any node sets.
+        cutoff: Look no farther than this distance; what lies beyond has proximity 0.
+        batch: Which graph each node is of, `[n]`, ascending, if this is a disjoint union; only
+            members of a node's own graph are aggregated for it.
+        num_threads: By default all cores.
+
+    Example:
+        >>> path = Graph.from_edges([(0, 1), (1, 2)])
+        >>> MemberDistances(path, [[0], [1, 2]]).proximity(0, 2).tolist()
+        [[1.0, 0.5, 0.3333333333333333], [0.5, 1.0, 0.5]]
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        sets: AnchorSets | Sequence[ArrayLike],
+        *,
+        cutoff: float | None = None,
+        batch: ArrayLike | None = None,
+        num_threads: int | None = None,
+    ) -> None:
+        if not isinstance(sets, AnchorSets):
+            sets = AnchorSets.from_sets(sets, graph.num_nodes)
+        if sets.num_nodes != graph.num_nodes:
+            raise PGNNError(
+                f"the anchor-sets are of a graph of {sets.num_nodes} nodes, this one has "
+                f"{graph.num_nodes}; sample them with num_nodes={graph.num_nodes}"
+            )
+        self.graph, self.sets = graph, sets
+        self.cutoff, self.num_threads = cutoff, num_threads
+        # A search finds distances to its sources: sources v in the reversed graph give d(v, u).
+        self._searched = graph.reversed() if graph.directed else graph
+        self._bounds = [0, graph.num_nodes]
+        if batch is not None:
+            which = np.asarray(batch)
+            if which.shape != (graph.num_nodes,) or np.any(np.diff(which) < 0):
+                raise PGNNError(
+                    f"batch must be {graph.num_nodes} ascending graph indices, one a node"
+                )
+            self._bounds = [0, *(np.flatnonzero(np.diff(which)) + 1).tolist(), graph.num_nodes]
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes n."""
+        return self.graph.num_nodes
+
+    @property
+    def num_sets(self) -> int:
+        """Number of sets k."""
+        return len(self.sets)
+
+    def blocks(self, max_rows: int) -> Iterator[tuple[int, int, Sequence[NDArray[np.int32]]]]:
+        """Give ranges start..stop of nodes of one graph, and the members of the k sets there."""
+        for low, high in zip(self._bounds[:-1], self._bounds[1:], strict=True):
+            members = [nodes[(nodes >= low) & (nodes < high)] for nodes in self.sets]
+            for start in range(low, high, max_rows):
+                yield start, min(start + max_rows, high), members
+
+    def proximity(self, start: int, stop: int) -> NDArray[np.float64]:
+        """Return 1/(d(v, u) + 1) of v in start..stop and all u, 0 where u is not reached."""
+        from pgnn.distances import anchor_distances
+
+        found = anchor_distances(
+            self._searched,
+            AnchorSets.from_sets(range(start, stop), self.num_nodes),
+            cutoff=self.cutoff,
+            num_threads=self.num_threads,
+        )
+        if found.hops is None:
+            assert found.lengths is not None
+            return np.ascontiguousarray(1 / (found.lengths.T + 1))
+        table = 1 / np.maximum(np.arange(int(found.hops.max()) + 2, dtype=np.float64), 1)
+        table[0] = 0  # hops of -1
+        return np.ascontiguousarray(table[found.hops.T.astype(np.intp) + 1])
+
+    def __repr__(self) -> str:
+        return f"MemberDistances(num_nodes={self.num_nodes}, num_sets={self.num_sets})"

@@ -1,0 +1,33 @@
+"""A learned function of the proximity, in its place within a message."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+
+class Gate(nn.Module):
+    r"""A learned function of the proximity: s -> Linear(ReLU(Linear(s))), one number or a vector.
+
+    The released code learns one number; a vector opens and closes channels one by one.
+
+    Args:
+        hidden_channels: Width of the hidden layer.
+        out_channels: Length of the result.
+    """
+
+    def __init__(self, hidden_channels: int, out_channels: int) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(1, hidden_channels)
+        self.out = nn.Linear(hidden_channels, out_channels)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all weights anew, as the released code does."""
+        for linear in (self.hidden, self.out):
+            nn.init.xavier_uniform_(linear.weight, gain=nn.init.calculate_gain("relu"))
+            nn.init.zeros_(linear.bias)
+
+    def forward(self, s: Tensor) -> Tensor:
+        """Return the gate of each proximity, `[..., 1]` -> `[..., out_channels]`."""
+        gate: Tensor = self.out(self.hidden(s).relu())
+        return gate

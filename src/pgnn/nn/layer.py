@@ -1,0 +1,312 @@
+"""One P-GNN layer: Algorithm 1's inner loops, by algebra instead of messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from pgnn.errors import PGNNError
+from pgnn.nn._checks import check_choice, check_features, check_parameters, prepare_distances
+from pgnn.nn._fused import Inputs, fused_messages, padded_channels
+from pgnn.nn._whole_sets import REDUCE, MemberProximity, aggregate_whole_sets
+from pgnn.nn.gate import Gate
+from pgnn.nn.positions import Positions
+
+Aggregate = Literal["closest", "mean", "min", "max", "sum"]
+_BLOCK_NUMBERS = 1 << 22  # largest tensor of messages that is made at once, in numbers
+
+_SIGMAS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": torch.relu,
+    "sigmoid": torch.sigmoid,
+    "tanh": torch.tanh,
+}
+
+
+class PGNNLayer(nn.Module):
+    r"""One layer of a position-aware graph neural network (https://arxiv.org/abs/1906.04817).
+
+    For node v and anchor-set i, with u the set's member closest to v:
+
+    - M_v[i] = F(s, h_v, h_u), where s = s(v, u)
+    - z_v = sigma(M_v w + b), one number a set: the position-aware output
+    - h'_v = AGG_S(M_v[1], ..., M_v[k]): the input of the next layer, which no order of sets changes
+
+    F is ReLU(W (s [h_v ; h_u]) + b) ("paper") or ReLU(W [s h_u ; h_v] + b) ("released"). Where no
+    member is reached, s = 0 and h_u = 0. With another AGG_M than "closest", M_v[i] aggregates F
+    over all members.
+
+    Messages are never stored: W [h_v ; h_u] = W_v h_v + W_u h_u, so each node is projected once and
+    one pass over (v, i) does the rest; on the CPU in compiled kernels, elsewhere in blocks of torch
+    operations, which the backward pass computes anew.
+
+    Args:
+        in_channels: Length d of h_v.
+        out_channels: Length r of a message and of h'_v.
+        message: "paper", "released", or a module F of your own, called with s `[m, 1]`, h_v
+            `[m, d]` and h_u `[m, d]`, which returns messages `[m, r]`.
+        gate: What becomes of s within F: "none", or a learned number ("scalar") or vector
+            ("vector", `[r]`) instead. It is evaluated once a hop count, not once a pair.
+        agg_m: AGG_M, over the members of a set: "closest", "mean", "min", "max" or "sum".
+        agg_s: AGG_S, over the sets: "mean", "min", "max" or "sum".
+        sigma: "relu", "sigmoid", "tanh", a function or module, or None for none.
+        bias: Whether F's Linear and w have one.
+        kernel: "auto" takes compiled kernels for linear messages of the closest anchor on the CPU;
+            "eager" never does, "fused" insists.
+
+    Shapes:
+        x `[n, d]`, distances of n nodes to k sets -> z `[n, k]`, h `[n, r]`.
+
+    Example:
+        >>> import pgnn
+        >>> ring = pgnn.Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
+        >>> d = pgnn.anchor_distances(ring, [[0], [0, 2], [1]])
+        >>> z, h = PGNNLayer(8, 16)(torch.rand(4, 8), d)
+        >>> z.shape, h.shape
+        (torch.Size([4, 3]), torch.Size([4, 16]))
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        *,
+        message: Literal["paper", "released"] | nn.Module = "paper",
+        gate: Literal["none", "scalar", "vector"] = "none",
+        agg_m: Aggregate = "closest",
+        agg_s: Literal["mean", "min", "max", "sum"] = "mean",
+        sigma: str | Callable[[Tensor], Tensor] | None = None,
+        bias: bool = True,
+        kernel: Literal["auto", "eager", "fused"] = "auto",
+    ) -> None:
+        super().__init__()
+        for name, count in (("in_channels", in_channels), ("out_channels", out_channels)):
+            if count < 1:
+                raise PGNNError(f"{name} must be a positive integer (got {count})")
+        own_message = isinstance(message, nn.Module)
+        check_choice("message", "paper" if own_message else message, ["paper", "released"])
+        check_choice("gate", gate, ["none", "scalar", "vector"])
+        check_choice("agg_m", agg_m, ["closest", *REDUCE])
+        check_choice("agg_s", agg_s, list(REDUCE))
+        check_choice("kernel", kernel, ["auto", "eager", "fused"])
+        if sigma is not None and not callable(sigma):
+            check_choice("sigma", sigma, list(_SIGMAS))
+        if own_message and gate != "none":
+            raise PGNNError("gate belongs to the built-in messages; put yours into the module F")
+        self.in_channels, self.out_channels = in_channels, out_channels
+        self.agg_m, self.agg_s, self.kernel = agg_m, agg_s, kernel
+        self.sigma = sigma
+        self.message = message
+        if not own_message:
+            # W_v and W_u, one after the other: one product projects nodes for both roles.
+            self.weight = nn.Parameter(torch.empty(2, out_channels, in_channels))
+            self.bias = nn.Parameter(torch.empty(out_channels)) if bias else None
+        self.gate = None
+        if gate != "none":
+            self.gate = Gate(out_channels, 1 if gate == "scalar" else out_channels)
+        self.w = nn.Parameter(torch.empty(out_channels))
+        self.w_bias = nn.Parameter(torch.empty(())) if bias else None
+        if kernel == "fused" and not self._can_fuse():
+            raise PGNNError(
+                "compiled kernels need a built-in message and agg_s 'mean' or 'sum'; "
+                "use kernel='auto'"
+            )
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all weights anew, as the released code does; a module F, if it knows how."""
+        gain = nn.init.calculate_gain("relu")
+        if isinstance(self.message, nn.Module):
+            if hasattr(self.message, "reset_parameters"):
+                self.message.reset_parameters()  # type: ignore[operator]
+        else:
+            # Xavier's bound of the one matrix [r, 2d] that the two weights are halves of.
+            bound = gain * (6 / (2 * self.in_channels + self.out_channels)) ** 0.5
+            nn.init.uniform_(self.weight, -bound, bound)
+            if self.bias is not None:
+                nn.init.zeros_(self.bias)
+        if self.gate is not None:
+            self.gate.reset_parameters()
+        nn.init.xavier_uniform_(self.w.view(1, -1), gain=gain)
+        if self.w_bias is not None:
+            nn.init.zeros_(self.w_bias)
+
+    def forward(self, x: Tensor, distances: Any) -> tuple[Tensor, Tensor]:
+        """Return z `[n, k]` and h `[n, out_channels]`.
+
+        Args:
+            x: Features h_v `[n, in_channels]`, float.
+            distances: `pgnn.AnchorDistances` or `Positions` of one graph or a disjoint union; with
+                agg_m "mean", "min", "max" or "sum", `pgnn.MemberDistances`.
+
+        Raises:
+            PGNNError: If x or the distances do not fit the layer or each other.
+        """
+        check_features(x, self.in_channels)
+        check_parameters(x, self.w)
+        z, h = self.run(x, prepare_distances(x, distances, self.agg_m))
+        assert z is not None
+        return z, h
+
+    def run(
+        self, x: Tensor, distances: Positions | MemberProximity, *, need_z: bool = True
+    ) -> tuple[Tensor | None, Tensor]:
+        """Do what `forward` does on inputs already checked; without z, if nobody needs it."""
+        product: Tensor | None
+        if not isinstance(distances, Positions):
+            product, h = aggregate_whole_sets(self, x, distances)
+        elif self.kernel != "eager" and self._can_fuse() and _has_kernels(x):
+            product, h = self._run_fused(x, distances, need_z)
+        else:
+            product, h = self._run_eager(x, distances)
+        if product is None or self.sigma is None:
+            return product, h
+        return (self.sigma if callable(self.sigma) else _SIGMAS[self.sigma])(product), h
+
+    def _can_fuse(self) -> bool:
+        return not isinstance(self.message, nn.Module) and self.agg_s in ("mean", "sum")
+
+    def reduced(self, messages: Tensor) -> tuple[Tensor, Tensor]:
+        """Return M w + b `[b, k]` and AGG_S of M `[b, r]`, of M `[b, k, r]`."""
+        product = messages @ self.w
+        product = product if self.w_bias is None else product + self.w_bias
+        return product, REDUCE[self.agg_s](messages)
+
+    def _run_fused(
+        self, x: Tensor, positions: Positions, need_z: bool
+    ) -> tuple[Tensor | None, Tensor]:
+        r = self.out_channels
+        pad = padded_channels(r, x.dtype) - r
+
+        def widened(tensor: Tensor, after: int = 0) -> Tensor:  # by zeros, to whole vectors
+            return nn.functional.pad(tensor, (0, 0) * after + (0, pad)) if pad else tensor
+
+        gate = self._gate_of(positions)
+        if gate.ndim == 2 and positions.codes is not None:
+            gate = widened(gate)
+        weight = widened(self.weight, 1)  # [2, R, d]
+        if positions.members is None:
+            own, anchor = nn.functional.linear(x, weight.flatten(0, 1)), None
+        else:
+            own = nn.functional.linear(x, weight[0])
+            anchor = nn.functional.linear(_speakers(x, positions), weight[1])
+        inputs = Inputs(
+            own,
+            anchor,
+            gate,
+            x.new_zeros(r + pad) if self.bias is None else widened(self.bias),
+            widened(self.w),
+            x.new_zeros(()) if self.w_bias is None else self.w_bias,
+            positions.nearest,
+            positions.codes,
+            positions.first_code,
+            paper=self.message == "paper",
+            scale=1 / positions.num_sets if self.agg_s == "mean" else 1.0,
+        )
+        product, h = fused_messages(inputs, need_z=need_z)
+        return product, h[:, :r] if pad else h
+
+    def _gate_of(self, positions: Positions) -> Tensor:
+        """Return the gate of each code `[codes]` or `[codes, r]`, or of each pair `[n, k]`."""
+        if positions.levels is not None:
+            return self.gated(positions.levels[:, None]).squeeze(-1)
+        assert positions.proximity is not None
+        if self.gate is None:
+            return positions.proximity
+        if self.gate.out.out_features > 1:
+            raise PGNNError(
+                "a vector gate needs proximities of few values; use positions.quantised()"
+            )
+        s = positions.proximity
+        rows = max(1, _BLOCK_NUMBERS // (s.shape[1] * self.out_channels))
+        blocks = torch.split(s[..., None], rows)
+        gates = [self.computed_anew(self.gated, block) for block in blocks]
+        return torch.cat(gates).squeeze(-1)
+
+    def gated(self, s: Tensor) -> Tensor:
+        """Return s, or the gate's function of it, `[..., 1]` -> `[..., 1 or r]`."""
+        return s if self.gate is None else self.gate(s)
+
+    def messages(self, gate: Tensor, own: Tensor, anchor: Tensor) -> Tensor:
+        """Return F of gates and of what `project` made; shapes broadcast to `[..., r]`."""
+        if isinstance(self.message, nn.Module):
+            return self._own_messages(gate, own, anchor)
+        before = own + gate * anchor if self.message == "released" else gate * (own + anchor)
+        return (before if self.bias is None else before + self.bias).relu()
+
+    def _own_messages(self, s: Tensor, own: Tensor, anchor: Tensor) -> Tensor:
+        """Call the user's F with one row a pair."""
+        assert isinstance(self.message, nn.Module)
+        shape = torch.broadcast_shapes(  # type: ignore[no-untyped-call]
+            s.shape[:-1], own.shape[:-1], anchor.shape[:-1]
+        )
+        flat = [
+            tensor.expand(*shape, tensor.shape[-1]).reshape(-1, tensor.shape[-1])
+            for tensor in (s, own, anchor)
+        ]
+        result: Tensor = self.message(*flat)
+        expected = (len(flat[0]), self.out_channels)
+        if not isinstance(result, Tensor) or result.shape != expected:
+            got = list(result.shape) if isinstance(result, Tensor) else type(result).__name__
+            raise PGNNError(
+                f"the message module F must return [m, {self.out_channels}], here "
+                f"{list(expected)} (got {got})"
+            )
+        return result.view(*shape, self.out_channels)
+
+    def project(self, x: Tensor, speakers: Tensor) -> tuple[Tensor, Tensor]:
+        """Return W_v x and W_u speakers; features as they are for a user's F, which takes those."""
+        if isinstance(self.message, nn.Module):
+            return x, speakers
+        own = nn.functional.linear(x, self.weight[0])
+        return own, nn.functional.linear(speakers, self.weight[1])
+
+    def _run_eager(self, x: Tensor, positions: Positions) -> tuple[Tensor, Tensor]:
+        own, anchor = self.project(x, _speakers(x, positions))
+        anchor = torch.cat([anchor, anchor.new_zeros(1, anchor.shape[1])])  # row -1: nobody
+        gate = self._gate_of(positions)
+        size = max(1, _BLOCK_NUMBERS // (positions.num_sets * max(anchor.shape[1], len(self.w))))
+
+        def block(own: Tensor, anchor: Tensor, gate: Tensor, start: int) -> tuple[Tensor, Tensor]:
+            rows = slice(start, start + size)
+            if positions.codes is None:
+                t = gate[rows]
+            else:
+                t = gate[positions.codes[rows].long() - positions.first_code]
+            t = t[..., None] if t.ndim == 2 else t  # [b, k, 1 or r]
+            messages = self.messages(t, own[rows, None], anchor[positions.nearest[rows].long()])
+            return self.reduced(messages)  # from [b, k, r]
+
+        starts = range(0, max(len(x), 1), size)
+        outputs = [self.computed_anew(block, own, anchor, gate, start) for start in starts]
+        products, hs = zip(*outputs, strict=True)
+        return torch.cat(products), torch.cat(hs)
+
+    def computed_anew(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call a function whose intermediates the backward pass computes anew."""
+        if not torch.is_grad_enabled():
+            return function(*args)
+        random = isinstance(self.message, nn.Module)  # a user's F may drop out
+        return checkpoint(function, *args, use_reentrant=False, preserve_rng_state=random)
+
+    def __repr__(self) -> str:
+        message = self.message if isinstance(self.message, str) else type(self.message).__name__
+        return (
+            f"{type(self).__name__}({self.in_channels}, {self.out_channels}, message={message}, "
+            f"agg_m={self.agg_m}, agg_s={self.agg_s})"
+        )
+
+
+def _speakers(x: Tensor, positions: Positions) -> Tensor:
+    """Return the features of who speaks for sets: nodes, or means over groups of them."""
+    if positions.members is None:
+        return x
+    bounds, nodes = positions.members
+    return nn.functional.embedding_bag(nodes, x, bounds[:-1], mode="mean")
+
+
+def _has_kernels(x: Tensor) -> bool:
+    return x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)

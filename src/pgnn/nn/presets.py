@@ -1,0 +1,87 @@
+"""The paper's models by name, as the paper describes them and as the released code builds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pgnn.nn._checks import check_choice
+from pgnn.nn.model import PGNN
+
+
+@dataclass(frozen=True)
+class Preset:
+    """What a name stands for.
+
+    Attributes:
+        num_layers: Number of layers.
+        proximity: "hops", to `pgnn.anchor_distances`; "ppr", to `pgnn.anchor_ppr`.
+        cutoff: The q of P-GNN-F: hops beyond it count as not reached; None for all.
+        agg_m: AGG_M.
+    """
+
+    num_layers: int
+    proximity: Literal["hops", "ppr"] = "hops"
+    cutoff: int | None = None
+    agg_m: Literal["closest", "mean"] = "closest"
+
+
+PRESETS = {
+    "pgnn-f-1l": Preset(1, cutoff=2),
+    "pgnn-f-2l": Preset(2, cutoff=2),
+    "pgnn-e-1l": Preset(1),
+    "pgnn-e-2l": Preset(2),
+    "pgnn-p-2l": Preset(2, proximity="ppr", agg_m="mean"),
+}
+
+_PAPER: dict[str, Any] = {"message": "paper", "gate": "none", "sigma": "tanh", "normalize": False}
+_RELEASED: dict[str, Any] = {"message": "released", "gate": "scalar", "sigma": None}
+
+
+def make_pgnn(
+    name: str,
+    in_channels: int,
+    *,
+    variant: Literal["paper", "released"] = "released",
+    hidden_channels: int = 32,
+    dropout: float = 0.5,
+) -> PGNN:
+    r"""Build one of the paper's models; `PRESETS[name]` says which distances it reads.
+
+    | | "paper" | "released" |
+    |---|---|---|
+    | message F | ReLU(W (s [h_v ; h_u]) + b) | ReLU(W [s' h_u ; h_v] + b) |
+    | s | 1/(d + 1) | s' = a learned number, an MLP 1 -> r -> 1 of 1/(d + 1) |
+    | z | tanh(M w + b) | M w + b |
+    | rows of z | as they are | of length 1, with two layers or more |
+
+    Both begin with a Linear to `hidden_channels` and drop out between layers. The experiments of
+    the paper were run with a layer like the released one.
+
+    Args:
+        name: pgnn-f-1l, pgnn-f-2l, pgnn-e-1l, pgnn-e-2l or pgnn-p-2l.
+        in_channels: Number of features a node.
+        variant: Whose reading.
+        hidden_channels: Length of messages and of h.
+        dropout: Chance of a number of h between layers to be dropped in training.
+
+    Raises:
+        PGNNError: If a name is unknown.
+
+    Example:
+        >>> make_pgnn("pgnn-e-2l", in_channels=1)
+        PGNN(1, 32, num_layers=2)
+    """
+    check_choice("name", name, list(PRESETS))
+    check_choice("variant", variant, ["paper", "released"])
+    preset = PRESETS[name]
+    several = preset.num_layers > 1
+    settings = _PAPER if variant == "paper" else {**_RELEASED, "normalize": several}
+    return PGNN(
+        in_channels,
+        hidden_channels,
+        preset.num_layers,
+        agg_m=preset.agg_m,
+        dropout=dropout,
+        **settings,
+    )
