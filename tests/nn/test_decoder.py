@@ -143,7 +143,7 @@ def test_blocks_do_not_change_values_or_gradients(name, block, monkeypatch):
         torch.testing.assert_close(got, expected)
 
 
-@pytest.mark.parametrize("name", DECODERS)
+@pytest.mark.parametrize("name", ["distance", "mlp"])
 def test_blocks_bound_what_is_gathered_without_gradients(name, monkeypatch):
     decoder, z, sizes = make_trained(name), embeddings(), []
     score = decoder.score

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from pgnn.errors import PGNNError
+from pgnn.nn._pairs import pair_dots
 
 _BLOCK_NUMBERS = 1 << 22  # largest intermediate tensor of a block of pairs, in numbers
 
@@ -14,8 +15,8 @@ _BLOCK_NUMBERS = 1 << 22  # largest intermediate tensor of a block of pairs, in 
 class PairDecoder(nn.Module):
     """Base of the decoders: checks z and pairs, gathers both rows of each pair, scores them.
 
-    A subclass writes `score(a, b)`, symmetric in its arguments. Without gradients, pairs are taken
-    in blocks, so that no intermediate grows with their number.
+    A subclass writes `score(a, b)`, symmetric in its arguments, or `logits(z, pairs)`. Without
+    gradients, pairs are scored in blocks, so that no intermediate grows with their number.
     """
 
     def reset_parameters(self) -> None:
@@ -39,7 +40,10 @@ class PairDecoder(nn.Module):
             PGNNError: If a shape or type is wrong or a pair names a node that z does not have.
         """
         _check(z, pairs)
-        pairs = pairs.long()
+        return self.logits(z, pairs.long())
+
+    def logits(self, z: Tensor, pairs: Tensor) -> Tensor:
+        """Return the logits of checked pairs; a subclass may do without gathering rows."""
         learned = any(tensor.requires_grad for tensor in (z, *self.parameters()))
         if learned and torch.is_grad_enabled():
             # One gather: the gradient of each costs as much as z, however few the rows.
@@ -60,9 +64,9 @@ class DotDecoder(PairDecoder):
         tensor([11.,  5.])
     """
 
-    def score(self, a: Tensor, b: Tensor) -> Tensor:
-        """Return <a, b> row by row."""
-        return (a * b).sum(-1)
+    def logits(self, z: Tensor, pairs: Tensor) -> Tensor:
+        """Return the dot products of pairs."""
+        return pair_dots(z, pairs)
 
 
 class ScaledDotDecoder(PairDecoder):
@@ -88,9 +92,9 @@ class ScaledDotDecoder(PairDecoder):
         nn.init.ones_(self.scale)
         nn.init.zeros_(self.bias)
 
-    def score(self, a: Tensor, b: Tensor) -> Tensor:
-        """Return the scaled dot product of rows."""
-        return self.scale * (a * b).sum(-1) + self.bias
+    def logits(self, z: Tensor, pairs: Tensor) -> Tensor:
+        """Return the scaled dot products of pairs."""
+        return self.scale * pair_dots(z, pairs) + self.bias
 
 
 class DistanceDecoder(PairDecoder):

@@ -1,0 +1,60 @@
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pgnn.nn import _pairs
+from pgnn.nn._pairs import pair_dots
+
+
+def gathered(z, pairs):
+    """Slow and obvious: gather both rows."""
+    return torch.stack([z[u] @ z[v] for u, v in pairs.tolist()]) if len(pairs) else z.new_zeros(0)
+
+
+def random_case(n, k, m, seed, dtype=torch.float64):
+    random = torch.Generator().manual_seed(seed)
+    z = torch.randn(n, k, generator=random, dtype=dtype).requires_grad_()
+    return z, torch.randint(0, n, (m, 2), generator=random), torch.randn(m, generator=random).to(z)
+
+
+@given(st.integers(1, 9), st.integers(1, 40), st.integers(0, 30), st.integers(0, 99))
+@settings(max_examples=40)
+def test_dots_and_gradients_equal_the_gathered_form(n, k, m, seed):
+    z, pairs, grad = random_case(n, k, m, seed)
+    torch.testing.assert_close(pair_dots(z, pairs), gathered(z, pairs))
+    got = torch.autograd.grad(pair_dots(z, pairs), z, grad)
+    expected = torch.autograd.grad((z[pairs[:, 0]] * z[pairs[:, 1]]).sum(-1), z, grad)
+    torch.testing.assert_close(got, expected)
+
+
+def test_dots_pass_gradcheck():
+    z, pairs, _ = random_case(5, 7, 12, seed=0)
+    assert torch.autograd.gradcheck(lambda z: pair_dots(z, pairs), z)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_parts_do_not_change_dots_and_repeat_to_the_bit(monkeypatch, dtype):
+    z, pairs, grad = random_case(50, 33, 400, seed=1, dtype=dtype)
+
+    def run():
+        dots = pair_dots(z, pairs)
+        return dots, *torch.autograd.grad(dots, z, grad)
+
+    whole = run()
+    monkeypatch.setattr(_pairs, "_NUMBERS_A_PART", 1)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
+    parts, again = run(), run()
+    for a, b, c in zip(whole, parts, again, strict=True):
+        torch.testing.assert_close(a, b)
+        assert torch.equal(b, c)
+
+
+def test_nothing_of_pairs_by_sets_is_saved():
+    z, pairs, _ = random_case(10, 64, 1000, seed=2)
+    sizes = []
+    with torch.autograd.graph.saved_tensors_hooks(
+        lambda t: sizes.append(t.numel()) or t, lambda t: t
+    ):
+        pair_dots(z, pairs)
+    assert sorted(sizes) == [640, 2000]
