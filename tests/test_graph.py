@@ -83,6 +83,8 @@ def test_scipy_and_pyg_decide_direction_by_symmetry():
     assert not Graph.from_scipy(one_way + one_way.T).directed
     assert Graph.from_pyg(Graph.from_scipy(one_way).to_pyg()).directed
     assert not Graph.from_pyg(Graph.from_edges([(0, 1)]).to_pyg()).directed
+    uneven = Graph.from_edges([(0, 1), (1, 0)], weights=[1.0, 5.0], directed=True)
+    assert Graph.from_pyg(uneven.to_pyg()) == uneven
 
 
 def test_networkx_nodes_of_any_kind_become_ids():

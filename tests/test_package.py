@@ -7,7 +7,18 @@ import pytest
 
 import pgnn
 
-ENGINE = ["pgnn", "pgnn.graph", "pgnn.io", "pgnn.anchors", "pgnn.distances", "pgnn.bourgain"]
+ENGINE = [
+    "pgnn",
+    "pgnn.graph",
+    "pgnn.io",
+    "pgnn.anchors",
+    "pgnn.distances",
+    "pgnn.bourgain",
+    "pgnn.splits",
+    "pgnn.metrics",
+    "pgnn.heuristics",
+    "pgnn.datasets",
+]
 
 
 def run_python(code):

@@ -19,15 +19,17 @@ from pgnn.io import write_embeddings as write_embeddings
 from pgnn.io import write_scores as write_scores
 
 if TYPE_CHECKING:
+    from pgnn import datasets as datasets
     from pgnn import nn as nn
+    from pgnn import transforms as transforms
 
 __version__ = "0.1.0.dev0"
 
-_LAZY = ("nn",)  # these import torch, which takes seconds
+_LAZY = ("datasets", "nn", "transforms")  # some import torch, which takes seconds
 
 
 def __getattr__(name: str) -> Any:
-    """Import the parts that need torch when they are first named."""
+    """Import the parts that not every program needs when they are first named."""
     if name in _LAZY:
         return import_module(f"pgnn.{name}")
     raise AttributeError(f"module 'pgnn' has no attribute {name!r}")

@@ -118,6 +118,10 @@ def from_pyg(data: Data, directed: bool | None) -> dict[str, Any]:
         raise PGNNError("data.edge_index is missing")
     y = data.y if data.y is not None and data.y.shape == (data.num_nodes,) else None
     weights = data.edge_weight if "edge_weight" in data else None
+    if directed is None:
+        from torch_geometric.utils import is_undirected
+
+        directed = not is_undirected(data.edge_index, weights, data.num_nodes)
     ids = data.node_ids if "node_ids" in data else None
     labels = None if y is None else y.cpu().numpy()
     if labels is not None and "classes" in data:
@@ -126,7 +130,7 @@ def from_pyg(data: Data, directed: bool | None) -> dict[str, Any]:
         "edges": data.edge_index.cpu().numpy().T,
         "num_nodes": data.num_nodes,
         "weights": None if weights is None else weights.detach().cpu().numpy(),
-        "directed": data.is_directed() if directed is None else directed,
+        "directed": directed,
         "x": None if data.x is None else data.x.detach().cpu().numpy(),
         "y": labels,
         "node_ids": ids.cpu().numpy() if ids is not None and hasattr(ids, "cpu") else ids,

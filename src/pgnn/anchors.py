@@ -9,10 +9,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pgnn._union_anchors import draw_union
 from pgnn.errors import PGNNError
 
 Scheme = Literal["bernoulli", "fixed"]
 
+_SMALL_GRAPH = 1 << 9  # graphs of a union up to this many nodes are drawn at once
 _CHUNK_TRIALS = 1 << 22  # (node, set) pairs decided at once while sampling
 
 
@@ -25,7 +27,7 @@ class AnchorSets:
         nodes: The members of all sets, one set after the other, each sorted, int32.
         num_nodes: How many nodes the graph has that the indices refer to.
         size_class: The i of S_(i,j), int64 `[k]`: set (i, j) takes about num_nodes / 2**i nodes.
-            0 for a set that was given, not sampled.
+            0 for a set that was given, or is a union of sets of different graphs.
 
     Example:
         >>> sets = AnchorSets.from_sets([[2, 0], [1]], num_nodes=3)
@@ -135,7 +137,7 @@ class AnchorSets:
 
 
 def sample_anchor_sets(
-    num_nodes: int,
+    num_nodes: int | Sequence[int],
     c: float = 1.0,
     *,
     num_sets: int | None = None,
@@ -150,7 +152,8 @@ def sample_anchor_sets(
     `size_class[t]` = i. A graph of one node has the one set {0}.
 
     Args:
-        num_nodes: Number of nodes n.
+        num_nodes: Number of nodes n; or, for a disjoint union, of each of its graphs. Then the i-th
+            set is the union of an i-th set of each graph, and `num_sets` must be given.
         c: The paper's constant; at least one set a size class is drawn.
         num_sets: Draw this many sets instead, spread evenly over the size classes.
         scheme: How a set is drawn.
@@ -164,8 +167,11 @@ def sample_anchor_sets(
         >>> len(sets), sets.size_class[[0, 8, -1]].tolist()
         (64, [1, 2, 8])
     """
-    if num_nodes < 1:
+    sizes = np.atleast_1d(np.asarray(num_nodes, dtype=np.int64))
+    if sizes.size == 0 or sizes.min() < 1:
         raise PGNNError(f"num_nodes must be a positive integer (got {num_nodes})")
+    if sizes.size > 1 and num_sets is None:
+        raise PGNNError("several graphs need the same number of sets; give num_sets")
     if not (c > 0 and np.isfinite(c)):
         raise PGNNError(f"c must be a positive number (got {c})")
     if num_sets is not None and num_sets < 1:
@@ -173,7 +179,11 @@ def sample_anchor_sets(
     if scheme not in ("bernoulli", "fixed"):
         raise PGNNError(f"scheme must be 'bernoulli' or 'fixed' (got {scheme!r})")
     generator = np.random.default_rng(rng)
-    classes = max(1, int(num_nodes).bit_length() - 1)  # floor(log2 n)
+    if sizes.size > 1:
+        assert num_sets is not None
+        return _sample_union(generator, sizes, num_sets, scheme)
+    num_nodes = int(sizes[0])
+    classes = max(1, num_nodes.bit_length() - 1)  # floor(log2 n)
     if num_sets is None:
         num_sets = classes * max(1, int(c * classes))
     size_class = 1 + np.arange(num_sets, dtype=np.int64) * classes // num_sets
@@ -181,7 +191,29 @@ def sample_anchor_sets(
     members: list[NDArray[np.int32]] = []
     for i, count in zip(*np.unique(size_class, return_counts=True), strict=True):
         members += draw(generator, num_nodes, int(i), int(count))
-    return AnchorSets._flat(members, int(num_nodes), size_class)
+    return AnchorSets._flat(members, num_nodes, size_class)
+
+
+def _sample_union(
+    generator: np.random.Generator, sizes: NDArray[np.int64], num_sets: int, scheme: Scheme
+) -> AnchorSets:
+    """Draw sets for each graph of a union; many small graphs at once."""
+    if sizes.mean() > _SMALL_GRAPH:
+        return AnchorSets.union(
+            [
+                sample_anchor_sets(int(size), num_sets=num_sets, scheme=scheme, rng=generator)
+                for size in sizes
+            ]
+        )
+    members = draw_union(generator, sizes, num_sets, fixed=scheme == "fixed")
+    which, nodes = np.nonzero(members)
+    indptr = np.searchsorted(which, np.arange(num_sets + 1))
+    return AnchorSets(
+        indptr.astype(np.int64),
+        nodes.astype(np.int32),
+        int(sizes.sum()),
+        np.zeros(num_sets, dtype=np.int64),
+    )
 
 
 def _draw_bernoulli(

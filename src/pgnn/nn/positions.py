@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,7 +82,7 @@ class Positions:
 
     @classmethod
     def from_proximity(
-        cls, proximity: Any, sets: Any, *, batch: Tensor | Sequence[int] | None = None
+        cls, proximity: Any, sets: Any, *, batch: Any = None
     ) -> Positions:
         """Build from the proximity of nodes to whole sets, such as `pgnn.anchor_ppr`.
 

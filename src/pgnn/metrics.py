@@ -1,0 +1,169 @@
+"""How good scores of pairs are: areas under curves, and ranks of positives among negatives."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pgnn.errors import PGNNError
+
+
+def pair_metrics(labels: ArrayLike, scores: ArrayLike) -> dict[str, float]:
+    """Return the area under the ROC curve and the average precision.
+
+    Args:
+        labels: Whether each pair is positive: bool, or 0 and 1, `[m]`.
+        scores: Any finite numbers, higher for a likelier positive, `[m]`.
+
+    Raises:
+        PGNNError: If all pairs are of one class, or a score is not finite.
+
+    Example:
+        >>> pair_metrics([True, False, True], [0.9, 0.8, 0.7])["roc_auc"]
+        0.5
+    """
+    from sklearn.metrics import average_precision_score
+
+    truth, values = _check(labels, scores)
+    precision = float(average_precision_score(truth, values))
+    return {"roc_auc": roc_auc(truth, values), "average_precision": precision}
+
+
+def roc_auc(labels: ArrayLike, scores: ArrayLike, *, groups: ArrayLike | None = None) -> float:
+    """Return the area under the ROC curve: how often a positive outscores a negative.
+
+    Args:
+        labels: Whether each pair is positive: bool, or 0 and 1, `[m]`.
+        scores: Finite numbers, `[m]`.
+        groups: An integer a pair, `[m]`, such as the graph it is of. If given, the result is the
+            mean of the groups' own areas, as the released code averages over graphs; a group of
+            one class is left out. If not, pairs of all graphs are compared with each other.
+
+    Raises:
+        PGNNError: If all pairs, or those of every group, are of one class; or a score is not
+            finite.
+
+    Example:
+        >>> roc_auc([1, 0, 1, 0], [0.4, 0.3, 0.2, 0.1], groups=[0, 0, 1, 1])
+        1.0
+        >>> roc_auc([1, 0, 1, 0], [0.4, 0.3, 0.2, 0.1])
+        0.75
+    """
+    from sklearn.metrics import roc_auc_score
+
+    truth, values = _check(labels, scores)
+    if groups is None:
+        return float(roc_auc_score(truth, values))
+    group = np.asarray(groups)
+    if group.shape != truth.shape or not np.issubdtype(group.dtype, np.integer):
+        raise PGNNError(
+            f"groups must be an integer a pair, [{len(truth)}] "
+            f"(got {group.dtype} of shape {list(group.shape)})"
+        )
+    areas = _areas_by_group(truth, values, group)
+    if not areas.size:
+        raise PGNNError(
+            "every group has pairs of one class only, so no group has an area under the ROC curve; "
+            "leave out groups to compare pairs of all graphs"
+        )
+    return float(areas.mean())
+
+
+def hits_at(k: int, labels: ArrayLike, scores: ArrayLike) -> float:
+    """Return the share of positives that rank among the first k against all negatives.
+
+    A positive is ranked alone among the negatives: 1 + how many score higher + half of how many
+    score the same. So a score that is the same for all pairs earns no hits it did not deserve.
+
+    Args:
+        k: The last rank that counts.
+        labels: Whether each pair is positive: bool, or 0 and 1, `[m]`.
+        scores: Finite numbers, `[m]`.
+
+    Raises:
+        PGNNError: If k is not positive, all pairs are of one class, or a score is not finite.
+
+    Example:
+        >>> hits_at(1, [1, 1, 0, 0], [0.9, 0.2, 0.5, 0.1])
+        0.5
+    """
+    if k < 1:
+        raise PGNNError(f"k must be a positive integer (got {k})")
+    return float((_ranks(labels, scores) <= k).mean())
+
+
+def mrr(labels: ArrayLike, scores: ArrayLike) -> float:
+    """Return the mean over positives of 1 / rank among all negatives (ranked as in `hits_at`).
+
+    Args:
+        labels: Whether each pair is positive: bool, or 0 and 1, `[m]`.
+        scores: Finite numbers, `[m]`.
+
+    Raises:
+        PGNNError: If all pairs are of one class, or a score is not finite.
+
+    Example:
+        >>> mrr([1, 1, 0, 0], [0.9, 0.2, 0.5, 0.1])
+        0.75
+    """
+    return float((1 / _ranks(labels, scores)).mean())
+
+
+def _ranks(labels: ArrayLike, scores: ArrayLike) -> NDArray[np.float64]:
+    """Return the rank of each positive among all negatives, ties counted half."""
+    truth, values = _check(labels, scores)
+    negatives = np.sort(values[~truth])
+    below = np.searchsorted(negatives, values[truth], side="left")
+    not_above = np.searchsorted(negatives, values[truth], side="right")
+    return 1 + len(negatives) - (below + not_above) / 2
+
+
+def _areas_by_group(
+    truth: NDArray[np.bool_], values: NDArray[np.float64], group: NDArray[np.integer]
+) -> NDArray[np.float64]:
+    """Return the area of each group that has both classes, all groups at once.
+
+    Sorted by group, then score, every pair has a place in its group, from 0, that ties share. The
+    places of a group's p positives, less p (p - 1) / 2 for the places they take from each other,
+    add up to the number of negatives they outscore, ties counted half.
+    """
+    order = np.lexsort((values, group))
+    truth, values, group = truth[order], values[order], group[order]
+    new_group = np.diff(group, prepend=group[0] - 1) != 0
+    starts = np.flatnonzero(new_group)
+    sizes = np.diff(starts, append=len(group))
+    new_run = new_group | (values != np.roll(values, 1))
+    run_starts = np.flatnonzero(new_run)
+    run_ends = np.append(run_starts[1:], len(group))
+    run = np.cumsum(new_run) - 1
+    place = (run_starts + run_ends - 1)[run] / 2 - np.repeat(starts, sizes)
+    positives = np.add.reduceat(truth.astype(np.int64), starts)
+    wins = np.add.reduceat(np.where(truth, place, 0.0), starts) - positives * (positives - 1) / 2
+    contests = positives * (sizes - positives)
+    both = contests > 0
+    return np.asarray(wins[both] / contests[both])
+
+
+def _check(labels: ArrayLike, scores: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Return labels and finite scores of pairs of both classes."""
+    given, values = np.asarray(labels), np.asarray(scores, dtype=np.float64)
+    if given.ndim != 1 or given.shape != values.shape:
+        raise PGNNError(
+            "labels and scores must have one entry a pair "
+            f"(got shapes {list(given.shape)} and {list(values.shape)})"
+        )
+    truth = given.astype(bool)
+    if not np.array_equal(truth, given):
+        raise PGNNError("labels must be bool, or 0 and 1 (got other values)")
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        raise PGNNError(
+            f"scores must be finite ({bad.size} are not; scores[{bad[0]}] = {values[bad[0]]}); "
+            "NaN often means that training diverged"
+        )
+    if truth.all() or not truth.any():
+        raise PGNNError(
+            f"both classes are needed (got {int(truth.sum())} positive and "
+            f"{int((~truth).sum())} negative pairs)"
+        )
+    return truth, values
