@@ -34,6 +34,7 @@ bench: $(READY) ## Measure speed and memory against peers, in one run (about ten
 
 figures: $(READY) ## Draw the figures of docs/ again
 	$(BIN)/python docs/figures/bourgain.py
+	$(BIN)/python docs/figures/theory.py
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -130,14 +130,18 @@ def _positions(nodes: int) -> Positions:
     return Positions.from_distances(anchor_distances(graph, sets)).to(dtype=torch.float32)
 
 
-def _forward_and_backward(forward: Callable[[Tensor], Any], positions: Positions) -> Any:
+def _forward_and_backward(
+    layer: nn.Module, forward: Callable[[Tensor], Any], positions: Positions
+) -> Any:
+    parameters = list(layer.parameters())
     random = torch.Generator().manual_seed(0)
     x = torch.randn(positions.num_nodes, CHANNELS, generator=random).requires_grad_()
     grad_z = torch.randn(positions.nearest.shape, generator=random)
     grad_h = torch.randn(x.shape, generator=random)
 
     def step() -> None:
-        x.grad = None
+        for leaf in (x, *parameters):
+            leaf.grad = None
         torch.autograd.backward(forward(x), [grad_z, grad_h])
 
     return step
@@ -146,7 +150,7 @@ def _forward_and_backward(forward: Callable[[Tensor], Any], positions: Positions
 def layer_step(positions: Positions, kernel: Any) -> Any:
     """Return a function that runs our layer, with the released settings, and its backward."""
     layer = PGNNLayer(CHANNELS, CHANNELS, message="released", gate="scalar", kernel=kernel)
-    return _forward_and_backward(lambda x: layer(x, positions), positions)
+    return _forward_and_backward(layer, lambda x: layer(x, positions), positions)
 
 
 def released_step(positions: Positions) -> Any:
@@ -156,7 +160,7 @@ def released_step(positions: Positions) -> Any:
     layer = ReleasedLayer()
     proximity = positions.levels[positions.codes.long() - positions.first_code]
     nearest = positions.nearest.long().clamp(min=0)
-    return _forward_and_backward(lambda x: layer(x, proximity, nearest), positions)
+    return _forward_and_backward(layer, lambda x: layer(x, proximity, nearest), positions)
 
 
 class ReleasedLayer(nn.Module):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,24 +20,14 @@ def check_choice(name: str, value: object, valid: Sequence[str]) -> None:
         raise PGNNError(f"{name} must be one of {', '.join(valid)} (got {value!r})")
 
 
-def check_features(x: Tensor, in_channels: int) -> None:
-    """Raise if x is not a matrix of finite floats with in_channels columns."""
+def check_features(x: Tensor, in_channels: int, parameter: Tensor) -> None:
+    """Raise if x is not finite floats `[n, in_channels]` of the parameters' type and device."""
     if not isinstance(x, Tensor):
         raise PGNNError(f"x must be a tensor (got {type(x).__name__}); use torch.as_tensor(x)")
     if x.ndim != 2 or x.shape[1] != in_channels:
         raise PGNNError(f"x must have shape [n, {in_channels}] (got {list(x.shape)})")
     if not x.is_floating_point():
         raise PGNNError(f"x must be floating-point features (got {x.dtype}); use x.float()")
-    if bool(torch.isfinite(x.sum())):  # far cheaper than asking each number
-        return
-    bad = (~torch.isfinite(x)).any(1).nonzero()
-    if len(bad):
-        row = int(bad[0])
-        raise PGNNError(f"x must be finite, but row {row} holds NaN or infinity")
-
-
-def check_parameters(x: Tensor, parameter: Tensor) -> None:
-    """Raise if features and parameters differ in device or type."""
     if x.device != parameter.device:
         raise PGNNError(
             f"x is on {x.device} but the model is on {parameter.device}; move one of them"
@@ -45,12 +36,18 @@ def check_parameters(x: Tensor, parameter: Tensor) -> None:
         raise PGNNError(
             f"x is {x.dtype} but the model is {parameter.dtype}; use x.to({parameter.dtype})"
         )
+    if x.is_meta or math.isfinite(x.sum().item()):  # far cheaper than asking each number
+        return
+    bad = (~torch.isfinite(x)).any(1).nonzero()
+    if len(bad):
+        row = int(bad[0])
+        raise PGNNError(f"x must be finite, but row {row} holds NaN or infinity")
 
 
 def prepare_distances(x: Tensor, distances: Any, agg_m: str) -> Positions | MemberProximity:
     """Return distances in the form that layers read, checked against x and AGG_M."""
     prepared: Positions | MemberProximity
-    if isinstance(distances, MemberProximity):
+    if not isinstance(distances, Positions) and isinstance(distances, MemberProximity):
         if agg_m == "closest":
             raise PGNNError(
                 "agg_m='closest' reads pgnn.anchor_distances(graph, sets); distances to all "

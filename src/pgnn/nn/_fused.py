@@ -46,32 +46,51 @@ class Inputs(NamedTuple):
     paper: bool
     scale: float
 
-    def projected(self) -> tuple[Tensor, Tensor]:
-        """Return W_v h and W_u h; their rows may be apart."""
-        if self.anchor is not None:
-            return self.own, self.anchor
-        width = self.own.shape[1] // 2
-        return self.own[:, :width], self.own[:, width:]
 
-    def arrays(self) -> tuple[Any, ...]:
-        """Return the arguments that both kernels begin with."""
-        own, anchor = self.projected()
-        number = np.float32 if own.dtype == torch.float32 else np.float64
-        gate = _array(self.gate)
-        return (
-            own.detach().numpy(),
-            anchor.detach().numpy(),
-            _array(self.nearest),
-            gate if self.codes is None else _array(self.codes),
-            self.first_code,
+class Arrays(NamedTuple):
+    """The arguments that both kernels begin with, and whether rows of own and anchor are joined."""
+
+    kernel: tuple[Any, ...]
+    joined: bool
+
+    @classmethod
+    def of(cls, inputs: Inputs) -> Arrays:
+        """Share the memory of tensors; slicing arrays is far cheaper than slicing tensors."""
+        own = as_array(inputs.own)
+        width = own.shape[1]
+        if inputs.anchor is None:
+            width //= 2
+            own, anchor = own[:, :width], own[:, width:]
+        else:
+            anchor = as_array(inputs.anchor)
+        gate = as_array(inputs.gate)
+        number = own.dtype.type
+        kernel = (
+            own,
+            anchor,
+            as_array(inputs.nearest),
+            gate if inputs.codes is None else as_array(inputs.codes),
+            inputs.first_code,
             gate,
-            True if self.paper else None,
-            _array(self.bias),
-            _array(self.w),
-            number(self.w_bias.item()),
-            number(self.scale),
-            np.zeros(own.shape[1], dtype=number),
+            True if inputs.paper else None,
+            as_array(inputs.bias),
+            as_array(inputs.w),
+            number(inputs.w_bias.item()),
+            number(inputs.scale),
+            np.zeros(width, dtype=own.dtype),
         )
+        return cls(kernel, inputs.anchor is None)
+
+
+class Gradients(NamedTuple):
+    """What the backward kernel found; see `Inputs`. None where nobody needs it."""
+
+    own: Any
+    anchor: Any
+    gate: Any
+    bias: Any
+    w: Any
+    w_bias: Any
 
 
 def padded_channels(channels: int, dtype: torch.dtype) -> int:
@@ -92,96 +111,100 @@ class _FusedMessages(torch.autograd.Function):
     def forward(ctx: Any, *args: Any) -> tuple[Tensor | None, Tensor]:
         inputs = Inputs(*args[:-1])
         ctx.save_for_backward(*inputs[:-3])
-        ctx.numbers = inputs[-3:]
+        ctx.arrays = Arrays.of(inputs)
         ctx.set_materialize_grads(False)
-        return _forward(inputs, need_z=args[-1])
+        return forward_messages(ctx.arrays, need_z=args[-1])
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_z: Tensor | None, grad_h: Tensor | None) -> tuple[Any, ...]:
         if grad_z is None and grad_h is None:
             return (None,) * 12
-        saved: tuple[Any, ...] = (*ctx.saved_tensors, *ctx.numbers)
-        inputs = Inputs(*saved)
-        grads = _backward(inputs, grad_z, grad_h, gate_needs=ctx.needs_input_grad[2])
-        return *grads, *(None,) * 6
+        _ = ctx.saved_tensors  # raises if one was changed in place since
+        grads = backward_messages(ctx.arrays, grad_z, grad_h, gate_needs=ctx.needs_input_grad[2])
+        return *(None if grad is None else as_tensor(grad) for grad in grads), *(None,) * 6
 
 
-def _forward(inputs: Inputs, *, need_z: bool) -> tuple[Tensor | None, Tensor]:
+def forward_messages(arrays: Arrays, *, need_z: bool) -> tuple[Tensor | None, Tensor]:
+    """Do what `fused_messages` does, outside of autograd."""
     from pgnn.nn._kernels import forward_rows
 
-    own, _ = inputs.projected()
-    z = own.new_empty(inputs.nearest.shape) if need_z else None
-    h = own.new_empty(own.shape)
-    arguments = (*inputs.arrays(), _array(z), _array(h))
+    own, nearest = arrays.kernel[0], arrays.kernel[2]
+    z = np.empty(nearest.shape, dtype=own.dtype) if need_z else None
+    h = np.empty(own.shape, dtype=own.dtype)
 
     def rows(_part: int, start: int, stop: int) -> None:
-        forward_rows(*arguments, start, stop)
+        forward_rows(*arrays.kernel, z, h, start, stop)
 
-    _on_threads(rows, len(own), _num_threads(inputs.nearest))
-    return z, h
+    _on_threads(rows, len(own), _num_threads(nearest))
+    return None if z is None else torch.from_numpy(z), torch.from_numpy(h)
 
 
-def _backward(
-    inputs: Inputs, grad_z: Tensor | None, grad_h: Tensor | None, *, gate_needs: bool
-) -> tuple[Tensor | None, ...]:
-    """Return the gradients of own, anchor, gate, bias, w and w_bias."""
+def backward_messages(
+    arrays: Arrays, grad_z: Tensor | None, grad_h: Tensor | None, *, gate_needs: bool
+) -> Gradients:
+    """Return the gradients, as arrays."""
     from pgnn.nn._kernels import backward_rows
 
-    own, anchor = inputs.projected()
-    width, num_anchors = own.shape[1], len(anchor)
-    arrays = inputs.arrays()
-    by_pair = inputs.codes is None  # a gate a pair, which belongs to one part only
-    num_codes = len(inputs.gate) if gate_needs and not by_pair else 0
-    num_rows = num_anchors + 1 + num_codes + 2
-    parts = _num_threads(inputs.nearest)
-    parts = max(1, min(parts, _BUFFER_BYTES // (num_rows * width * own.itemsize)))
+    own, anchor, nearest, codes, _, gate = arrays.kernel[:6]
+    (n, width), num_anchors = own.shape, len(anchor)
+    by_pair = codes is gate  # a gate a pair, which belongs to one part only
+    num_codes = len(gate) if gate_needs and not by_pair else 0
+    codes_row = num_anchors + 1
+    num_rows = codes_row + num_codes + 2
+    most_parts = _BUFFER_BYTES // (num_rows * width * own.itemsize)
+    parts = max(1, min(_num_threads(nearest), most_parts))
     # Each part adds to rows of its own, summed in order: no atomics, and the same every time. The
     # rows are those of anchors, one more for absent anchors, then of codes, bias and w.
-    sums = np.zeros((parts, num_rows, width), dtype=arrays[0].dtype)
-    first_code_row = num_anchors + 1
-    grad_projected = torch.empty_like(inputs.own, memory_format=torch.contiguous_format)
-    grad_pairs = np.zeros_like(arrays[5]) if gate_needs and by_pair else None
-    arguments = (*arrays, _array(grad_z), _array(grad_h), grad_projected[:, :width].numpy())
+    sums = np.zeros((parts, num_rows, width), dtype=own.dtype)
+    grad_own = np.empty((n, 2 * width if arrays.joined else width), dtype=own.dtype)
+    grad_gate = np.zeros_like(gate) if gate_needs and by_pair else None
+    given = (None if grad is None else as_array(grad) for grad in (grad_z, grad_h))
+    arguments = (*arrays.kernel, *given, grad_own[:, :width])
     grad_w_bias = [0.0] * parts
 
     def rows(part: int, start: int, stop: int) -> None:
-        codes_part = sums[part, first_code_row:-2] if num_codes else None
+        mine = sums[part]
         grad_w_bias[part] = backward_rows(
             *arguments,
-            sums[part, :first_code_row],
-            grad_pairs if by_pair else codes_part,
-            sums[part, -2],
-            sums[part, -1],
+            mine[:codes_row],
+            mine[codes_row:-2] if num_codes else grad_gate,
+            mine[-2],
+            mine[-1],
             start,
             stop,
         )
 
-    _on_threads(rows, len(own), parts)
-    total = torch.from_numpy(sums[0] if parts == 1 else sums.sum(0))
-    if inputs.anchor is None:
-        grad_projected[:, width:] = total[:num_anchors]
-    grad_gate = None if grad_pairs is None else torch.from_numpy(grad_pairs)
+    _on_threads(rows, n, parts)
+    total = sums[0] if parts == 1 else sums.sum(0)
+    if arrays.joined:
+        grad_own[:, width:] = total[:num_anchors]
     if num_codes:
-        grad_gate = total[first_code_row:-2]
-        grad_gate = grad_gate.sum(1) if inputs.gate.ndim == 1 else grad_gate
-    return (
-        grad_projected,
-        None if inputs.anchor is None else total[:num_anchors],
+        grad_gate = total[codes_row:-2]
+        grad_gate = grad_gate.sum(1) if gate.ndim == 1 else grad_gate
+    return Gradients(
+        grad_own,
+        None if arrays.joined else total[:num_anchors],
         grad_gate,
         total[-2],
         None if grad_z is None else total[-1],
-        None if grad_z is None else inputs.w_bias.new_tensor(sum(grad_w_bias)),
+        None if grad_z is None else np.asarray(sum(grad_w_bias), dtype=own.dtype),
     )
 
 
-def _array(tensor: Tensor | None) -> Any:
+def as_array(tensor: Tensor) -> Any:
     """The tensor as a numpy array without gaps, so that kernels compile for one layout."""
-    return None if tensor is None else tensor.detach().contiguous().numpy()
+    return tensor.detach().contiguous().numpy()
 
 
-def _num_threads(nearest: Tensor) -> int:
-    return max(1, min(torch.get_num_threads(), nearest.numel() // _PAIRS_A_THREAD, len(nearest)))
+def as_tensor(array: Any) -> Tensor:
+    """An array as a tensor that shares its memory."""
+    return torch.from_numpy(array)
+
+
+def _num_threads(nearest: Any) -> int:
+    pairs: int = nearest.size
+    return max(1, min(torch.get_num_threads(), pairs // _PAIRS_A_THREAD, len(nearest)))
 
 
 def _on_threads(work: Callable[[int, int, int], None], num_rows: int, parts: int) -> None:

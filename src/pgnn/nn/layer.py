@@ -10,8 +10,9 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from pgnn.errors import PGNNError
-from pgnn.nn._checks import check_choice, check_features, check_parameters, prepare_distances
+from pgnn.nn._checks import check_choice, check_features, prepare_distances
 from pgnn.nn._fused import Inputs, fused_messages, padded_channels
+from pgnn.nn._fused_layer import Fixed, GateWeights, fused_layer
 from pgnn.nn._whole_sets import REDUCE, MemberProximity, aggregate_whole_sets
 from pgnn.nn.gate import Gate
 from pgnn.nn.positions import Positions
@@ -145,8 +146,7 @@ class PGNNLayer(nn.Module):
         Raises:
             PGNNError: If x or the distances do not fit the layer or each other.
         """
-        check_features(x, self.in_channels)
-        check_parameters(x, self.w)
+        check_features(x, self.in_channels, self.w)
         z, h = self.run(x, prepare_distances(x, distances, self.agg_m))
         assert z is not None
         return z, h
@@ -184,29 +184,35 @@ class PGNNLayer(nn.Module):
         def widened(tensor: Tensor, after: int = 0) -> Tensor:  # by zeros, to whole vectors
             return nn.functional.pad(tensor, (0, 0) * after + (0, pad)) if pad else tensor
 
-        gate = self._gate_of(positions)
-        if gate.ndim == 2 and positions.codes is not None:
-            gate = widened(gate)
         weight = widened(self.weight, 1)  # [2, R, d]
-        if positions.members is None:
-            own, anchor = nn.functional.linear(x, weight.flatten(0, 1)), None
+        bias = x.new_zeros(r + pad) if self.bias is None else widened(self.bias)
+        w = widened(self.w)
+        w_bias = x.new_zeros(()) if self.w_bias is None else self.w_bias
+        paper = self.message == "paper"
+        scale = 1 / positions.num_sets if self.agg_s == "mean" else 1.0
+        nearest, codes, first_code = positions.nearest, positions.codes, positions.first_code
+        if codes is not None and positions.levels is not None and positions.members is None:
+            gate = None
+            if self.gate is not None:
+                hidden, out = self.gate.hidden, self.gate.out
+                gate = GateWeights(hidden.weight, hidden.bias, out.weight, out.bias)
+                if pad and out.out_features > 1:
+                    gate = gate._replace(
+                        out_weight=widened(out.weight, 1), out_bias=widened(out.bias)
+                    )
+            fixed = Fixed(positions.levels, nearest, codes, first_code, paper, scale, need_z)
+            product, h = fused_layer(x, weight, bias, w, w_bias, gate, fixed)
         else:
-            own = nn.functional.linear(x, weight[0])
-            anchor = nn.functional.linear(_speakers(x, positions), weight[1])
-        inputs = Inputs(
-            own,
-            anchor,
-            gate,
-            x.new_zeros(r + pad) if self.bias is None else widened(self.bias),
-            widened(self.w),
-            x.new_zeros(()) if self.w_bias is None else self.w_bias,
-            positions.nearest,
-            positions.codes,
-            positions.first_code,
-            paper=self.message == "paper",
-            scale=1 / positions.num_sets if self.agg_s == "mean" else 1.0,
-        )
-        product, h = fused_messages(inputs, need_z=need_z)
+            table = self._gate_of(positions)
+            table = widened(table) if table.ndim == 2 and codes is not None else table
+            own, anchor = nn.functional.linear(x, weight.flatten(0, 1)), None
+            if positions.members is not None:
+                own = nn.functional.linear(x, weight[0])
+                anchor = nn.functional.linear(_speakers(x, positions), weight[1])
+            inputs = Inputs(
+                own, anchor, table, bias, w, w_bias, nearest, codes, first_code, paper, scale
+            )
+            product, h = fused_messages(inputs, need_z=need_z)
         return product, h[:, :r] if pad else h
 
     def _gate_of(self, positions: Positions) -> Tensor:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from torch import Tensor, nn
 
 from pgnn.errors import PGNNError
-from pgnn.nn._checks import check_features, check_parameters, prepare_distances
+from pgnn.nn._checks import check_features, prepare_distances
 from pgnn.nn.layer import Aggregate, PGNNLayer
 
 
@@ -122,8 +122,7 @@ class PGNN(nn.Module):
 
     def encode(self, x: Tensor, distances: Any) -> tuple[Tensor, Tensor]:
         """Return the last layer's z `[n, k]` and structure-aware h `[n, hidden_channels]`."""
-        check_features(x, self.in_channels)
-        check_parameters(x, next(self.parameters()))
+        check_features(x, self.in_channels, next(self.parameters()))
         if isinstance(distances, Sequence):
             if len(distances) != self.num_layers:
                 raise PGNNError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from torch import Tensor
 from pgnn.errors import PGNNError
 
 _NUM_LEVELS = 256
+_INTEGERS = (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,6 +41,13 @@ class Positions:
     first_code: int = 0
     proximity: Tensor | None = None
     members: tuple[Tensor, Tensor] | None = None
+    _checked: bool = field(default=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check what a user made; kernels read memory by these numbers."""
+        if not self._checked:
+            _check_positions(self)
+            object.__setattr__(self, "_checked", True)
 
     @classmethod
     def from_distances(cls, distances: Any) -> Positions:
@@ -67,23 +75,18 @@ class Positions:
         hops, lengths = _field(distances, "hops"), _field(distances, "lengths")
         if (hops is None) == (lengths is None):
             raise PGNNError("distances must have either hops or lengths")
-        nearest = _check_nearest(nearest, (hops if hops is not None else lengths))
         if lengths is not None:
-            return cls(nearest, proximity=1 / (lengths + 1))
+            if not bool((lengths >= 0).all()):
+                raise PGNNError("lengths must be numbers >= 0, infinite for not reached")
+            return cls(_as_int32(nearest), proximity=1 / (lengths + 1))
         assert hops is not None
-        if hops.is_floating_point() or hops.dtype == torch.bool:
-            raise PGNNError(f"hops must be integers (got {hops.dtype})")
-        low, high = (int(bound) for bound in hops.aminmax())
-        if low < -1:
-            raise PGNNError(f"hops must be >= 0, or -1 for not reached (got {low})")
-        levels = 1 / torch.arange(max(high, 0) + 2, dtype=torch.float64, device=hops.device)
+        highest = int(hops.max()) if hops.numel() else 0
+        levels = 1 / torch.arange(max(highest, 0) + 2, dtype=torch.float64, device=hops.device)
         levels[0] = 0
-        return cls(nearest, codes=hops, levels=levels, first_code=-1)
+        return cls(_as_int32(nearest), codes=hops, levels=levels, first_code=-1)
 
     @classmethod
-    def from_proximity(
-        cls, proximity: Any, sets: Any, *, batch: Any = None
-    ) -> Positions:
+    def from_proximity(cls, proximity: Any, sets: Any, *, batch: Any = None) -> Positions:
         """Build from the proximity of nodes to whole sets, such as `pgnn.anchor_ppr`.
 
         No single anchor speaks for a set, so its members do together, with the mean of their
@@ -109,8 +112,6 @@ class Positions:
             raise PGNNError(
                 f"proximity must be floats [n, k], k >= 1 (got {s.dtype} of shape {list(s.shape)})"
             )
-        if s.numel() and not bool(s.min() >= 0):
-            raise PGNNError("proximity must be numbers >= 0 (got a negative one or NaN)")
         groups = [_tensor(nodes).to(s.device, torch.long) for nodes in sets]
         n, k = s.shape
         if len(groups) != k:
@@ -223,7 +224,15 @@ def _tensor(value: Any) -> Tensor:
     return torch.from_numpy(array if array.flags.writeable else array.copy())
 
 
-def _check_nearest(nearest: Tensor, like: Tensor | None) -> Tensor:
+def _as_int32(nearest: Tensor) -> Tensor:
+    return nearest.int() if nearest.dtype in _INTEGERS else nearest
+
+
+def _check_positions(positions: Positions) -> None:
+    nearest, codes, s = positions.nearest, positions.codes, positions.proximity
+    if (codes is None) == (s is None) or (codes is None) != (positions.levels is None):
+        raise PGNNError("positions need either codes and levels, or proximities")
+    like = s if codes is None else codes
     assert like is not None
     if nearest.ndim != 2 or nearest.shape != like.shape:
         raise PGNNError(
@@ -232,13 +241,27 @@ def _check_nearest(nearest: Tensor, like: Tensor | None) -> Tensor:
         )
     if nearest.shape[1] == 0:
         raise PGNNError("at least one anchor-set is needed (got distances to none)")
-    if nearest.is_floating_point() or nearest.dtype == torch.bool:
-        raise PGNNError(f"nearest must be node indices (got {nearest.dtype})")
-    if nearest.numel():
-        low, high = (int(bound) for bound in nearest.aminmax())
-        if low < -1 or high >= len(nearest):
+    for name, tensor in (("nearest", nearest), ("hops", codes)):
+        if tensor is not None and tensor.dtype not in _INTEGERS:
+            raise PGNNError(f"{name} must be integers (got {tensor.dtype})")
+    if s is not None and not s.is_floating_point():
+        raise PGNNError(f"proximities must be floats (got {s.dtype})")
+    if nearest.numel() == 0:
+        return
+    groups = len(nearest) if positions.members is None else len(positions.members[0]) - 1
+    low, high = (int(bound) for bound in nearest.aminmax())
+    if low < -1 or high >= groups:
+        raise PGNNError(
+            f"nearest names node {low if low < -1 else high}, but there are {groups} nodes"
+        )
+    if s is not None and not bool(((s >= 0) & (s < torch.inf)).all()):
+        raise PGNNError("proximities must be finite numbers >= 0")
+    if codes is not None:
+        assert positions.levels is not None
+        last = positions.first_code + len(positions.levels) - 1
+        low, high = (int(bound) for bound in codes.aminmax())
+        if low < positions.first_code or high > last:
             raise PGNNError(
-                f"nearest names node {low if low < -1 else high}, "
-                f"but there are {len(nearest)} nodes"
+                f"codes must lie in {positions.first_code}..{last}, hops be >= 0, or -1 for not "
+                f"reached (got {low if low < positions.first_code else high})"
             )
-    return nearest.int()

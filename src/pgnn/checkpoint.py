@@ -1,0 +1,60 @@
+"""Tensors and a description in one file: safetensors and JSON, never pickle."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from pgnn._atomic import open_atomic
+from pgnn.errors import PGNNError
+
+FORMAT = 1
+
+
+def save_checkpoint(
+    path: str | Path, tensors: Mapping[str, Tensor], description: Mapping[str, Any]
+) -> None:
+    """Write tensors and a JSON-able description; a crash leaves the old file or the new one.
+
+    Raises:
+        PGNNError: If the file cannot be written.
+    """
+    from safetensors.torch import save
+
+    metadata = {"format": str(FORMAT), "description": json.dumps(description)}
+    # Shared memory (tied or viewed tensors) is not allowed in the file.
+    data = save({name: t.detach().contiguous().clone() for name, t in tensors.items()}, metadata)
+    with open_atomic(Path(path)) as file:
+        file.write(data)
+
+
+def load_checkpoint(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Return the tensors and the description of a file; nothing in it is executed.
+
+    Raises:
+        PGNNError: If the file is absent, damaged, or of a newer format.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    path = Path(path)
+    if not path.is_file():
+        raise PGNNError(f"{path}: there is no such checkpoint")
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        written = int(metadata["format"])
+        if written > FORMAT:
+            raise PGNNError(
+                f"{path}: this checkpoint has format {written}, newer than {FORMAT}; update pgnn"
+            )
+        description = json.loads(metadata["description"])
+    except (SafetensorError, KeyError, ValueError, OSError) as error:
+        if isinstance(error, PGNNError):
+            raise
+        raise PGNNError(f"{path}: the checkpoint is damaged ({error}); delete it") from error
+    return tensors, description

@@ -1,0 +1,267 @@
+"""Positions: what codes and exact proximities mean, and that layers read them alike."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nn.test_layer import (
+    GRAPH,
+    SETS,
+    assert_same,
+    features,
+    outputs_and_gradients,
+    plain_gate,
+    randomised,
+)
+from pgnn import AnchorSets, Graph, PGNNError, anchor_distances, anchor_ppr
+from pgnn.nn import PGNNLayer, Positions
+
+HOPS = anchor_distances(GRAPH, SETS)
+
+
+def with_hops(dtype) -> SimpleNamespace:
+    return SimpleNamespace(nearest=HOPS.nearest, hops=HOPS.hops.astype(dtype))
+
+
+def proximities(positions: Positions) -> torch.Tensor:
+    """s of every pair, whichever way it is held."""
+    if positions.proximity is not None:
+        return positions.proximity
+    return positions.levels[positions.codes.long() - positions.first_code]
+
+
+# ---------------------------------------------------------------------- from distances
+
+
+@pytest.mark.parametrize("kernel", ["fused", "eager"])
+@pytest.mark.parametrize("dtype", [np.int16, np.int32, np.int64])
+def test_hops_of_any_type_give_the_same(dtype, kernel):
+    layer = randomised(PGNNLayer(2, 3, gate="scalar", kernel=kernel))
+    x = features(10, 2)
+    leaves = [x, *layer.parameters()]
+    got = outputs_and_gradients(layer(x, with_hops(dtype)), leaves)
+    assert_same(got, outputs_and_gradients(layer(x, HOPS), leaves), 0)
+
+
+def test_hops_become_one_over_hops_plus_one():
+    hops = torch.from_numpy(HOPS.hops.astype(np.float64))
+    expected = torch.where(hops < 0, 0, 1 / (hops + 1))
+    assert (hops < 0).any()
+    assert torch.equal(proximities(Positions.from_distances(HOPS)), expected)
+
+
+@pytest.mark.parametrize("number", [200, 40_000])
+def test_long_paths_keep_their_hops(number):
+    """Codes of 8 and of 16 bits do not suffice; the table has an entry for each."""
+    hops = torch.tensor([[0], [number], [-1]])
+    far = SimpleNamespace(nearest=torch.tensor([[0], [0], [-1]]), hops=hops)
+    assert proximities(Positions.from_distances(far)).tolist() == [[1], [1 / (number + 1)], [0]]
+
+
+def test_sets_that_nobody_reaches_have_proximity_zero():
+    nobody = SimpleNamespace(nearest=np.full((3, 2), -1), hops=np.full((3, 2), -1, dtype=np.int8))
+    assert proximities(Positions.from_distances(nobody)).tolist() == [[0, 0]] * 3
+
+
+@pytest.mark.parametrize("kernel", ["fused", "eager"])
+def test_lengths_become_one_over_length_plus_one(kernel):
+    """Lengths that are the hops give what the hops give."""
+    graph = Graph.from_edges(GRAPH.edges(), num_nodes=10, weights=np.ones(7))
+    weighted = anchor_distances(graph, SETS)
+    positions = Positions.from_distances(weighted)
+    torch.testing.assert_close(positions.proximity, torch.from_numpy(1 / (weighted.lengths + 1)))
+    layer = randomised(PGNNLayer(2, 3, gate="scalar", kernel=kernel))
+    x = features(10, 2)
+    leaves = [x, *layer.parameters()]
+    got = outputs_and_gradients(layer(x, weighted), leaves)
+    assert_same(got, outputs_and_gradients(layer(x, HOPS), leaves))
+
+
+def test_read_only_arrays_work_without_a_warning():
+    nearest, hops = HOPS.nearest.copy(), HOPS.hops.copy()
+    for array in (nearest, hops):
+        array.setflags(write=False)
+    positions = Positions.from_distances(SimpleNamespace(nearest=nearest, hops=hops))
+    assert torch.equal(positions.codes, torch.from_numpy(HOPS.hops))
+    s = np.array([[0.5], [0.25]])
+    s.setflags(write=False)
+    assert Positions.from_proximity(s, [[0]]).proximity.tolist() == s.tolist()
+
+
+# ---------------------------------------------------------------------- from proximities
+
+
+def mean_of_members(layer, x, s, sets):
+    """F(s(v, S_i), h_v, mean of h_u) with all messages in memory."""
+    speakers = torch.stack([x[nodes.tolist()].mean(0) for nodes in sets])  # [k, d]
+    own, anchor = x @ layer.weight[0].T, speakers @ layer.weight[1].T
+    t = s[..., None] if layer.gate is None else plain_gate(layer.gate, s[..., None])
+    own = own[:, None]
+    before = t * (own + anchor) if layer.message == "paper" else own + t * anchor
+    messages = (before + layer.bias).relu()
+    return messages @ layer.w + layer.w_bias, messages.mean(1)
+
+
+@pytest.mark.parametrize("kernel", ["fused", "eager"])
+@pytest.mark.parametrize("gate", ["none", "scalar"])
+@pytest.mark.parametrize("message", ["paper", "released"])
+def test_proximity_to_whole_sets_speaks_with_the_mean(message, gate, kernel):
+    s = torch.from_numpy(anchor_ppr(GRAPH, SETS)).double()
+    layer = randomised(PGNNLayer(2, 3, agg_m="mean", message=message, gate=gate, kernel=kernel))
+    x = features(10, 2)
+    leaves = [x, *layer.parameters()]
+    got = outputs_and_gradients(layer(x, Positions.from_proximity(s, SETS)), leaves)
+    assert_same(got, outputs_and_gradients(mean_of_members(layer, x, s, SETS), leaves))
+
+
+@pytest.mark.parametrize("kernel", ["fused", "eager"])
+@pytest.mark.parametrize("gate", ["none", "scalar", "vector"])
+def test_layer_reads_quantised_levels(gate, kernel):
+    positions = Positions.from_proximity(anchor_ppr(GRAPH, SETS), SETS).to(dtype=torch.float64)
+    coarse = positions.quantised()
+    assert coarse.codes.dtype == torch.uint8
+    assert int(coarse.codes.max()) == 255
+    layer = randomised(PGNNLayer(2, 3, agg_m="mean", gate=gate, kernel=kernel))
+    x = features(10, 2)
+    leaves = [x, *layer.parameters()]
+    dense = mean_of_members(layer, x, proximities(coarse), SETS)
+    got = outputs_and_gradients(layer(x, coarse), leaves)
+    assert_same(got, outputs_and_gradients(dense, leaves))
+
+
+@pytest.mark.parametrize("kernel", ["fused", "eager"])
+def test_union_equals_each_graph_alone(kernel):
+    other = Graph.from_edges([(0, 1), (1, 2), (0, 2), (2, 3)])
+    other_sets = AnchorSets.from_sets([[3], [0, 1], [2], [0, 1, 2, 3], [1]], 4)
+    s = [torch.from_numpy(anchor_ppr(*each)) for each in ((GRAPH, SETS), (other, other_sets))]
+    union = AnchorSets.union([SETS, other_sets])
+    positions = Positions.from_proximity(torch.cat(s), union, batch=[0] * 10 + [1] * 4)
+    layer = randomised(PGNNLayer(2, 3, agg_m="mean", gate="scalar", kernel=kernel))
+    x = features(14, 2)
+    leaves = [x, *layer.parameters()]
+    alone = [
+        layer(x[:10], Positions.from_proximity(s[0], SETS)),
+        layer(x[10:], Positions.from_proximity(s[1], other_sets)),
+    ]
+    expected = outputs_and_gradients(map(torch.cat, zip(*alone, strict=True)), leaves)
+    assert_same(outputs_and_gradients(layer(x, positions), leaves), expected)
+
+
+def test_set_without_a_member_in_the_graph_is_nobody():
+    s = torch.tensor([[0.5], [0.25]])
+    assert Positions.from_proximity(s, [[0]], batch=[0, 1]).nearest.tolist() == [[0], [-1]]
+
+
+# ---------------------------------------------------------------------- quantised
+
+
+@given(st.data(), st.sampled_from([torch.float32, torch.float64]))
+@settings(max_examples=60)
+def test_quantised_error_is_as_small_as_documented(data, dtype):
+    exponent = st.floats(-12, 2)
+    value = st.just(0.0) | exponent.map(lambda e: 10**e)
+    rows = data.draw(st.lists(st.tuples(value, value), min_size=1, max_size=30))
+    s = torch.tensor(rows, dtype=dtype)
+    exact = Positions.from_proximity(s, [[0], [0]])
+    got = proximities(exact.quantised())
+    assert got.dtype == dtype
+    assert torch.equal(got == 0, s == 0)
+    positive = s[s > 0].double()
+    if positive.numel():
+        bound = float(positive.max() / positive.min()) ** (1 / 508) - 1
+        error = ((got[s > 0].double() - positive).abs() / positive).max()
+        assert error <= bound + (1e-5 if dtype == torch.float32 else 1e-10)
+
+
+def test_quantised_error_is_not_far_below_the_bound():
+    """So that the bound says something: evenly spread logarithms reach most of it."""
+    s = torch.logspace(-6, 0, 5000, dtype=torch.float64)[:, None]
+    got = proximities(Positions.from_proximity(s, [[0]]).quantised())
+    bound = 1e6 ** (1 / 508) - 1
+    assert 0.9 * bound < ((got - s).abs() / s).max() <= bound
+    assert bound == pytest.approx(0.028, abs=5e-4)
+
+
+def test_quantised_codes_are_left_as_they_are():
+    positions = Positions.from_distances(HOPS)
+    assert positions.quantised() is positions
+
+
+def test_quantised_of_nothing_but_zeros_is_zero():
+    positions = Positions.from_proximity(torch.zeros(2, 1), [[0]]).quantised()
+    assert proximities(positions).tolist() == [[0], [0]]
+
+
+# ---------------------------------------------------------------------- copies and errors
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_to_changes_floats_alone(dtype):
+    codes = Positions.from_distances(HOPS).to(dtype=dtype)
+    assert (codes.levels.dtype, codes.codes.dtype) == (dtype, torch.int8)
+    exact = Positions.from_proximity(anchor_ppr(GRAPH, SETS), SETS).to(dtype=dtype)
+    assert (exact.proximity.dtype, exact.nearest.dtype) == (dtype, torch.int32)
+    assert exact.members[0].dtype == torch.int64
+
+
+def test_to_moves_every_tensor():
+    moved = Positions.from_proximity(anchor_ppr(GRAPH, SETS), SETS).to("meta")
+    tensors = [moved.nearest, moved.proximity, *moved.members]
+    assert {str(tensor.device) for tensor in tensors} == {str(moved.device)} == {"meta"}
+
+
+def test_repr_says_what_is_held():
+    exact = Positions.from_proximity(anchor_ppr(GRAPH, SETS), SETS)
+    assert repr(exact) == "Positions(exact, mean, num_nodes=10, num_sets=5)"
+    assert repr(exact.quantised()) == "Positions(256 levels, mean, num_nodes=10, num_sets=5)"
+    closest = Positions.from_distances(HOPS)
+    assert repr(closest) == "Positions(6 levels, closest, num_nodes=10, num_sets=5)"
+
+
+@pytest.mark.parametrize(
+    ("fields", "match"),
+    [
+        ({}, r"result of pgnn.anchor_distances or Positions \(got SimpleNamespace\)"),
+        ({"nearest": [[0]]}, "either hops or lengths"),
+        ({"nearest": [[0]], "hops": [[0]], "lengths": [[0.0]]}, "either hops or lengths"),
+        ({"nearest": [[0]], "hops": [[0, 1]]}, r"same shape .*\(got \[1, 1\] and \[1, 2\]\)"),
+        ({"nearest": [0], "hops": [0]}, r"same shape \[n, k\] \(got \[1\] and \[1\]\)"),
+        ({"nearest": np.empty((3, 0), int), "hops": np.empty((3, 0), int)}, "at least one anchor-"),
+        ({"nearest": [[0.0]], "hops": [[0]]}, r"nearest must be integers \(got torch.float64\)"),
+        ({"nearest": [[0]], "hops": [[0.5]]}, r"hops must be integers \(got torch.float64\)"),
+        ({"nearest": [[0]], "hops": [[-2]]}, r"or -1 for not reached \(got -2\)"),
+        ({"nearest": [[0], [2]], "hops": [[0], [1]]}, "names node 2, but there are 2 nodes"),
+        ({"nearest": [[0], [-2]], "hops": [[0], [1]]}, "names node -2, but there are 2 nodes"),
+        ({"nearest": [[0]], "lengths": [[-0.5]]}, "lengths must be numbers >= 0"),
+        ({"nearest": [[0]], "lengths": [[float("nan")]]}, "lengths must be numbers >= 0"),
+    ],
+)
+def test_distances_that_cannot_be_are_named(fields, match):
+    with pytest.raises(PGNNError, match=match):
+        Positions.from_distances(SimpleNamespace(**fields))
+
+
+@pytest.mark.parametrize(
+    ("proximity", "sets", "options", "match"),
+    [
+        ([0.5], [[0]], {}, r"floats \[n, k\], k >= 1 \(got torch.float64 of shape \[1\]\)"),
+        ([[1]], [[0]], {}, r"must be floats .*\(got torch.int64"),
+        (np.empty((2, 0)), [], {}, r"k >= 1 .*shape \[2, 0\]"),
+        ([[-0.5]], [[0]], {}, "must be finite numbers >= 0"),
+        ([[float("nan")]], [[0]], {}, "must be finite numbers >= 0"),
+        ([[float("inf")]], [[0]], {}, "must be finite numbers >= 0"),
+        ([[0.5, 0.5]], [[0]], {}, "has 2 sets, but 1 sets were given"),
+        ([[0.5]], [[1]], {}, r"nodes that are not in 0..0"),
+        ([[0.5]], [[-1]], {}, r"nodes that are not in 0..0"),
+        ([[0.5]], [[0]], {"batch": [0, 0]}, r"batch must have shape \[1\] \(got \[2\]\)"),
+    ],
+)
+def test_proximities_that_cannot_be_are_named(proximity, sets, options, match):
+    with pytest.raises(PGNNError, match=match):
+        Positions.from_proximity(proximity, sets, **options)

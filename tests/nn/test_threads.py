@@ -1,0 +1,80 @@
+"""Parts of work on threads: each once, all of them, and what they raise."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from pgnn.nn import _threads
+from pgnn.nn._threads import run_parts
+
+
+@pytest.fixture(params=["torch's", "our own"], autouse=True)
+def pool(request, monkeypatch):
+    if request.param == "our own":
+        monkeypatch.setattr(_threads, "_torch_pool", lambda: None)
+    return request.param
+
+
+@pytest.mark.parametrize("num_parts", [1, 2, 3, 16])
+def test_each_part_runs_once(num_parts):
+    done, lock = [], threading.Lock()
+
+    def work(part: int) -> None:
+        with lock:
+            done.append(part)
+
+    for _ in range(20):
+        done.clear()
+        run_parts(work, num_parts)
+        assert sorted(done) == list(range(num_parts))
+
+
+def test_two_parts_run_at_once():
+    """Each waits for the other, so one after the other would not end."""
+    meeting = threading.Barrier(2, timeout=30)
+    run_parts(lambda _part: meeting.wait(), 2)
+    assert not meeting.broken
+
+
+def test_slow_parts_are_waited_for():
+    caller, meeting, done = threading.get_ident(), threading.Barrier(2, timeout=30), []
+
+    def work(part: int) -> None:
+        meeting.wait()
+        if threading.get_ident() != caller:
+            time.sleep(0.2)
+        done.append(part)
+
+    run_parts(work, 2)
+    assert sorted(done) == [0, 1]
+
+
+@pytest.mark.parametrize("num_parts", [1, 2, 5])
+@pytest.mark.parametrize("failure", [ValueError("part 0 failed"), KeyboardInterrupt()])
+def test_exception_of_a_part_reaches_the_caller_after_the_others(num_parts, failure):
+    done = []
+
+    def work(part: int) -> None:
+        if part == 0:
+            raise failure
+        done.append(part)
+
+    with pytest.raises(type(failure)) as caught:
+        run_parts(work, num_parts)
+    assert caught.value is failure
+    assert sorted(done) == list(range(1, num_parts))
+
+
+def test_missing_library_means_no_pool(monkeypatch):
+    def no_library(path: str):
+        raise OSError(path)
+
+    find = _threads.__dict__["_torch_pool"]
+    if not hasattr(find, "__wrapped__"):
+        assert find() is None  # the pool is already taken away
+        return
+    monkeypatch.setattr(_threads.ctypes, "CDLL", no_library)
+    assert find.__wrapped__() is None
