@@ -28,9 +28,12 @@ format: $(READY) ## Format the code
 
 bench: $(READY) ## Measure speed and memory against peers, in one run (about ten minutes)
 	$(BIN)/pgnn bench distances
+	$(BIN)/pgnn bench layer
 	$(BIN)/python benchmarks/read_csv.py
 	$(BIN)/python benchmarks/ppr.py
 	$(BIN)/python benchmarks/weighted.py
+	$(BIN)/python benchmarks/layer_bounds.py
+	$(BIN)/python benchmarks/pair_dots.py
 
 figures: $(READY) ## Draw the figures of docs/ again
 	$(BIN)/python docs/figures/bourgain.py
