@@ -1,4 +1,4 @@
-"""Dot products of node pairs as one autograd function that gathers no rows on the CPU."""
+"""Dot products and distances of node pairs as autograd functions that gather no rows."""
 
 from __future__ import annotations
 
@@ -17,10 +17,24 @@ _BUFFER_BYTES = 1 << 28  # at most this much for the threads' own gradients
 
 def pair_dots(z: Tensor, pairs: Tensor) -> Tensor:
     """Return z_u . z_v of each pair, `[m]`, of z `[n, k]` and pairs `[m, 2]`, int64."""
-    if z.device.type != "cpu" or z.dtype not in (torch.float32, torch.float64):
+    if not _has_kernels(z):
         return (z[pairs[:, 0]] * z[pairs[:, 1]]).sum(-1)
     dots: Tensor = _PairDots.apply(z, pairs)  # type: ignore[no-untyped-call]
     return dots
+
+
+def pair_distances(z: Tensor, pairs: Tensor) -> Tensor:
+    """Return ||z_u - z_v||_2 of each pair, `[m]`; its gradient is 0 where the rows are equal."""
+    distances: Tensor
+    if _has_kernels(z):
+        distances = _PairDistances.apply(z, pairs)  # type: ignore[no-untyped-call]
+    else:
+        distances = torch.linalg.vector_norm(z[pairs[:, 0]] - z[pairs[:, 1]], dim=-1)
+    return distances
+
+
+def _has_kernels(z: Tensor) -> bool:
+    return z.device.type == "cpu" and z.dtype in (torch.float32, torch.float64)
 
 
 class _PairDots(torch.autograd.Function):
@@ -29,11 +43,7 @@ class _PairDots(torch.autograd.Function):
         from pgnn.nn._pair_kernels import dot_pairs
 
         ctx.save_for_backward(z, pairs)
-        dots = z.new_empty(len(pairs))
-        arrays = (*_arrays(z, pairs), dots.numpy())
-        bounds = _bounds(z, pairs)
-        run_parts(lambda part: dot_pairs(*arrays, *bounds[part : part + 2]), len(bounds) - 1)
-        return dots
+        return _numbers(dot_pairs, z, pairs)
 
     @staticmethod
     @once_differentiable
@@ -41,15 +51,43 @@ class _PairDots(torch.autograd.Function):
         from pgnn.nn._pair_kernels import add_pair_gradients
 
         z, pairs = ctx.saved_tensors
-        arrays = (*_arrays(z, pairs), grad.contiguous().numpy())
-        bounds = _bounds(z, pairs, limit=_BUFFER_BYTES // max(1, z.numel() * z.itemsize))
-        sums = np.zeros((len(bounds) - 1, *z.shape), dtype=arrays[0].dtype)
+        return _gradient(add_pair_gradients, z, pairs, grad), None
 
-        def add(part: int) -> None:
-            add_pair_gradients(*arrays, sums[part], *bounds[part : part + 2])
 
-        run_parts(add, len(sums))
-        return torch.from_numpy(sums[0] if len(sums) == 1 else sums.sum(0)), None
+class _PairDistances(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, z: Tensor, pairs: Tensor) -> Tensor:
+        from pgnn.nn._pair_kernels import distance_pairs
+
+        distances = _numbers(distance_pairs, z, pairs)
+        ctx.save_for_backward(z, pairs, distances)
+        return distances
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
+        from pgnn.nn._pair_kernels import add_distance_gradients
+
+        z, pairs, distances = ctx.saved_tensors
+        return _gradient(add_distance_gradients, z, pairs, distances, grad), None
+
+
+def _numbers(kernel: Any, z: Tensor, pairs: Tensor) -> Tensor:
+    """Return what a kernel writes for each pair."""
+    numbers = z.new_empty(len(pairs))
+    arrays = (*_arrays(z, pairs), numbers.numpy())
+    bounds = _bounds(z, pairs)
+    run_parts(lambda part: kernel(*arrays, *bounds[part : part + 2]), len(bounds) - 1)
+    return numbers
+
+
+def _gradient(kernel: Any, z: Tensor, pairs: Tensor, *by_pair: Tensor) -> Tensor:
+    """Return the sum of what a kernel adds for each pair, in parts of their own."""
+    arrays = (*_arrays(z, pairs), *(tensor.contiguous().numpy() for tensor in by_pair))
+    bounds = _bounds(z, pairs, limit=_BUFFER_BYTES // max(1, z.numel() * z.itemsize))
+    sums = np.zeros((len(bounds) - 1, *z.shape), dtype=arrays[0].dtype)
+    run_parts(lambda part: kernel(*arrays, sums[part], *bounds[part : part + 2]), len(sums))
+    return torch.from_numpy(sums[0] if len(sums) == 1 else sums.sum(0))
 
 
 def _arrays(z: Tensor, pairs: Tensor) -> tuple[Any, Any]:

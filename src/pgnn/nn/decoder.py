@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from pgnn.errors import PGNNError
-from pgnn.nn._pairs import pair_dots
+from pgnn.nn._pairs import pair_distances, pair_dots
 
 _BLOCK_NUMBERS = 1 << 22  # largest intermediate tensor of a block of pairs, in numbers
 
@@ -126,6 +126,12 @@ class DistanceDecoder(PairDecoder):
         """Set alpha to 1 and beta to 0."""
         nn.init.ones_(self.scale)
         nn.init.zeros_(self.bias)
+
+    def logits(self, z: Tensor, pairs: Tensor) -> Tensor:
+        """Return the negated, scaled distances of pairs."""
+        if self.p == 2:
+            return self.bias - self.scale * pair_distances(z, pairs)
+        return super().logits(z, pairs)
 
     def score(self, a: Tensor, b: Tensor) -> Tensor:
         """Return the negated, scaled distance of rows."""

@@ -135,6 +135,40 @@ class Positions:
         nearest = torch.where(counts[nearest] > 0, nearest, -1).int()
         return cls(nearest, proximity=s, members=(bounds, nodes[order]))
 
+    def standardised(self) -> Positions:
+        r"""Replace proximities to whole sets by how they stand among the nodes of the graph.
+
+        s' = logistic((log s - mean) / deviation), mean and deviation of log s over the nodes of
+        the same graph for the same set; 0 stays 0. Personalised PageRank falls by orders of
+        magnitude within a few hops and with the size of a graph; its standing does not, so what is
+        learned on one graph holds on another.
+
+        Raises:
+            PGNNError: If the proximities are not of whole sets, or are quantised already.
+
+        Example:
+            >>> p = Positions.from_proximity(torch.tensor([[0.1], [0.01], [0.001]]), [[0]])
+            >>> p.standardised().proximity.squeeze(1)
+            tensor([0.7729, 0.5000, 0.2271])
+        """
+        s = self.proximity
+        if s is None or self.members is None:
+            raise PGNNError("standing needs exact proximities to whole sets; see from_proximity")
+        reached = (s > 0) & (self.nearest >= 0)
+        group = self.nearest[reached].long()
+        logs = s[reached].double().log()
+        num_groups = len(self.members[0]) - 1
+
+        def mean(values: Tensor) -> Tensor:
+            count = torch.bincount(group, minlength=num_groups).clamp(min=1)
+            return values.new_zeros(num_groups).index_add_(0, group, values) / count
+
+        logs = logs - mean(logs)[group]
+        deviation = mean(logs.square()).sqrt()[group].clamp(min=1e-9)
+        standing = torch.zeros_like(s)
+        standing[reached] = torch.sigmoid(logs / deviation).to(s.dtype)
+        return replace(self, proximity=standing)
+
     def quantised(self) -> Positions:
         r"""Round exact proximities to 255 levels a byte can name, evenly spaced in their logarithm.
 

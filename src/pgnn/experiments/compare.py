@@ -1,0 +1,87 @@
+"""Runs of cells -> means and deviations beside the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pgnn.experiments.config import LABELS, MODELS, Column
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table.
+
+    Attributes:
+        mean: Mean test AUC of the runs.
+        std: Standard deviation over the runs, as numpy's default.
+        runs: How many.
+        paper: The paper's mean and deviation, if it has the cell.
+    """
+
+    mean: float
+    std: float
+    runs: int
+    paper: tuple[float, float] | None
+
+    @property
+    def differs(self) -> bool:
+        """Whether it is more than two standard deviations, of both together, from the paper."""
+        if self.paper is None:
+            return False
+        return abs(self.mean - self.paper[0]) > 2 * float(np.hypot(self.std, self.paper[1]))
+
+
+@dataclass(frozen=True)
+class TableOfCells:
+    """One table of the paper: rows by label, columns by title, cells by both; None for no runs."""
+
+    number: int
+    protocol: str
+    columns: list[Column]
+    rows: list[str]
+    cells: dict[tuple[str, str], Cell | None]
+
+    def cell(self, row: str, column: Column) -> Cell | None:
+        """Return a cell, None if it was not run."""
+        return self.cells[row, column.name]
+
+
+def compare(
+    records: Iterable[dict[str, Any]], columns: Sequence[Column], protocol: str
+) -> list[TableOfCells]:
+    """Return the tables of the columns, models first, then what needs no learning."""
+    runs: dict[tuple[str, str], dict[int, float]] = {}
+    for record in records:
+        if record["protocol"] == protocol:
+            key = (record["model"], record["column"])
+            runs.setdefault(key, {})[record["seed"]] = record["test_auc"]
+    names = {model for model, _ in runs}
+    rows = [model for model in MODELS if model in names]
+    rows += sorted(names - set(MODELS))
+    tables = []
+    for number in sorted({column.table for column in columns}):
+        chosen = [column for column in columns if column.table == number]
+        cells = {
+            (row, column.name): _cell(list(runs.get((row, column.name), {}).values()), row, column)
+            for row in rows
+            for column in chosen
+        }
+        shown = [row for row in rows if any(cells[row, column.name] for column in chosen)]
+        tables.append(TableOfCells(number, protocol, chosen, shown, cells))
+    return tables
+
+
+def _cell(values: list[float], row: str, column: Column) -> Cell | None:
+    if not values:
+        return None
+    paper = column.published(row) if row in MODELS else None
+    return Cell(float(np.mean(values)), float(np.std(values)), len(values), paper)
+
+
+def label(row: str) -> str:
+    """Return how a row is called in a table."""
+    return LABELS.get(row, row)

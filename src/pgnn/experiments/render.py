@@ -1,0 +1,92 @@
+"""Tables of cells as Markdown and as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pgnn._atomic import open_atomic
+from pgnn.experiments.compare import Cell, TableOfCells, label
+
+_TITLES = {1: "Link prediction", 2: "Pairwise node classification"}
+PPI_NOTE = (
+    "PPI: features are partly recovered. Of 1,921 of 56,944 nodes they are unknown, or partly so, and "
+    "set to zero; 42,985 rows were inferred by matching nodes to genes. The structure is exact."
+)
+
+
+def to_markdown(tables: Sequence[TableOfCells]) -> str:
+    """Return the tables with the paper's numbers in brackets; `*` marks cells that differ."""
+    parts = []
+    for table in tables:
+        runs = sorted({cell.runs for cell in table.cells.values() if cell is not None})
+        counted = f"{runs[0]} to {runs[-1]} runs" if len(runs) > 1 else f"{runs[0]} runs"
+        parts.append(
+            f"### Table {table.number}: {_TITLES[table.number]}, protocol `{table.protocol}`\n\n"
+            f"Test ROC AUC, mean and standard deviation of {counted}; [the paper's]; "
+            "`*`: more than two standard deviations, of both together, from the paper.\n"
+        )
+        titles = [column.title for column in table.columns]
+        lines = ["| | " + " | ".join(titles) + " |", "|---" * (len(titles) + 1) + "|"]
+        for row in table.rows:
+            cells = (_text(table.cell(row, column)) for column in table.columns)
+            lines.append(f"| {label(row)} | " + " | ".join(cells) + " |")
+        parts.append("\n".join(lines) + "\n")
+        if any(column.dataset == "ppi" for column in table.columns):
+            parts.append(PPI_NOTE + "\n")
+    return "\n".join(parts)
+
+
+def _text(cell: Cell | None) -> str:
+    if cell is None:
+        return ""
+    ours = f"{cell.mean:.3f} ± {cell.std:.3f}{'*' if cell.differs else ''}"
+    return ours if cell.paper is None else f"{ours} [{cell.paper[0]:.3f} ± {cell.paper[1]:.3f}]"
+
+
+def to_png(tables: Sequence[TableOfCells], path: Path) -> None:
+    """Draw the tables; the best model of a column is bold, cells that differ are coloured."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    heights = [2 + len(table.rows) for table in tables]
+    figure, axes = plt.subplots(
+        len(tables),
+        1,
+        figsize=(13, 0.32 * sum(heights) + 0.6 * len(tables)),
+        height_ratios=heights,
+        squeeze=False,
+    )
+    for axis, table in zip(axes[:, 0], tables, strict=True):
+        axis.axis("off")
+        axis.set_title(
+            f"Table {table.number}: {_TITLES[table.number]}, protocol {table.protocol}. "
+            "Ours [paper]; orange: more than two deviations apart",
+            fontsize=10,
+            loc="left",
+        )
+        text = [[_text(table.cell(row, c)) for c in table.columns] for row in table.rows]
+        drawn = axis.table(
+            cellText=text,
+            rowLabels=[label(row) for row in table.rows],
+            colLabels=[column.title for column in table.columns],
+            loc="center",
+            cellLoc="center",
+        )
+        drawn.auto_set_font_size(False)
+        drawn.set_fontsize(8)
+        drawn.scale(1, 1.25)
+        for number, column in enumerate(table.columns):
+            found = {row: table.cell(row, column) for row in table.rows}
+            best = max((cell.mean for cell in found.values() if cell), default=0.0)
+            for position, cell in enumerate(found.values(), start=1):
+                if cell is not None and cell.differs:
+                    drawn[position, number].set_facecolor("#fde3c8")
+                if cell is not None and cell.mean == best:
+                    drawn[position, number].set_text_props(weight="bold")
+    figure.tight_layout()
+    with open_atomic(path) as file:
+        figure.savefig(file, format="png", dpi=110)
+    plt.close(figure)

@@ -1,0 +1,222 @@
+"""One run of one cell, and many of them on several processes, stored as they end."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pgnn.errors import PGNNError
+from pgnn.experiments.config import COLUMNS, setup_of
+from pgnn.graph import Graph
+from pgnn.splits import Protocol, Split, make_splits
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run: a column, a row, a protocol and a seed."""
+
+    column: str
+    model: str
+    protocol: Protocol
+    seed: int
+
+
+def load_graphs(column: str, protocol: Protocol, seed: int, data_dir: str | None) -> list[Graph]:
+    """Load a column's graphs as its models read them.
+
+    For task "pair", graphs in which all nodes have one label, or no two have the same, have no
+    pairs to tell apart and are left out.
+    """
+    from pgnn import datasets
+
+    spec, setup = COLUMNS[column], setup_of(column, protocol)
+    graphs = datasets.load(
+        spec.dataset,
+        seed=seed,
+        data_dir=data_dir,
+        standardize=setup.standardize,
+        keep=setup.keep,
+    )
+    if spec.one_hot:
+        graphs = datasets.with_one_hot_features(graphs)
+    if spec.task == "pair":
+        graphs = [graph for graph in graphs if 1 < _num_labels(graph) < graph.num_nodes]
+    return graphs
+
+
+def _num_labels(graph: Graph) -> int:
+    return 0 if graph.y is None else len(np.unique(graph.y))
+
+
+def make_model(name: str, in_channels: int, setup: Any, seed: int) -> tuple[Any, Any, Any]:
+    """Return a model with weights drawn from the seed, its decoder and its draws."""
+    import torch
+
+    from pgnn.batches import Draws
+    from pgnn.nn import PRESETS, DistanceDecoder, DotDecoder, make_baseline, make_pgnn
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        decoder = DotDecoder() if setup.decoder == "dot" else DistanceDecoder()
+        if name not in PRESETS:
+            return make_baseline(name, in_channels), decoder, None
+        model = make_pgnn(name, in_channels, variant=setup.variant)
+        preset = PRESETS[name]
+    return model, decoder, Draws(preset.proximity, preset.cutoff, scheme=setup.scheme)
+
+
+def run_job(
+    job: Job,
+    *,
+    data_dir: str | None = None,
+    checkpoint: str | None = None,
+    progress: Callable[[Any], object] | None = None,
+) -> dict[str, Any]:
+    """Run one job in this process and return its record."""
+    from pgnn.train import fit
+
+    setup, spec = setup_of(job.column, job.protocol), COLUMNS[job.column]
+    graphs = load_graphs(job.column, job.protocol, job.seed, data_dir)
+    splits = make_splits(graphs, spec.task, rng=job.seed, protocol=job.protocol)
+    assert graphs[0].x is not None
+    model, decoder, draws = make_model(job.model, graphs[0].x.shape[1], setup, job.seed)
+    found = fit(
+        model,
+        decoder,
+        splits,
+        settings=setup.fit,
+        draws=draws,
+        seed=job.seed,
+        checkpoint=checkpoint,
+        resume=checkpoint is not None,
+        progress=progress,
+    )
+    return {
+        **asdict(job),
+        "test_auc": found.test_auc,
+        "val_auc": found.val_auc,
+        "best_epoch": found.best_epoch,
+        "epochs": len(found.history),
+        "seconds": round(found.seconds, 2),
+        "graphs": len(graphs),
+        "settings": asdict(setup),
+        "versions": versions(),
+    }
+
+
+def run_heuristics(column: str, protocol: Protocol, seed: int, data_dir: str | None) -> list[Any]:
+    """Score a column's test pairs without learning; one record a heuristic."""
+    from pgnn.heuristics import HEURISTICS, heuristic_scores
+    from pgnn.metrics import roc_auc
+
+    graphs = load_graphs(column, protocol, seed, data_dir)
+    splits = make_splits(graphs, COLUMNS[column].task, rng=seed, protocol=protocol)
+    tested = [split for split in splits if len(split.test)]
+    records = []
+    for name in HEURISTICS:
+        start = time.perf_counter()
+        scores = [_heuristic(split, name, heuristic_scores) for split in tested]
+        labels = [split.test.labels for split in tested]
+        groups = np.repeat(np.arange(len(tested)), [len(part) for part in labels])
+        auc = roc_auc(np.concatenate(labels), np.concatenate(scores), groups=groups)
+        seconds = round(time.perf_counter() - start, 2)
+        records.append({**asdict(Job(column, name, protocol, seed)), "test_auc": auc,
+                        "seconds": seconds, "versions": versions()})  # fmt: skip
+    return records
+
+
+def _heuristic(split: Split, name: str, scorer: Any) -> Any:
+    return scorer(split.graph, split.test.pairs, name)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that results depend on."""
+    import numba
+    import torch
+
+    import pgnn
+
+    return {
+        "pgnn": pgnn.__version__,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+    }
+
+
+class Store:
+    """Records in one file, a line of JSON each; a line that was cut off is left out.
+
+    Args:
+        path: The file; made when the first record is added.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return all whole records."""
+        if not self.path.exists():
+            return []
+        found = []
+        for line in self.path.read_text().splitlines():
+            try:
+                found.append(json.loads(line))
+            except json.JSONDecodeError:
+                continue  # a run was killed while it wrote this line
+        return found
+
+    def add(self, record: dict[str, Any]) -> None:
+        """Append a record and force it to disk."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            whole = not self.path.exists() or self.path.read_bytes()[-1:] in (b"\n", b"")
+            with self.path.open("a") as file:
+                file.write(("" if whole else "\n") + json.dumps(record) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise PGNNError(f"{self.path}: cannot be written ({error.strerror})") from error
+
+    def missing(self, jobs: Iterable[Job]) -> list[Job]:
+        """Return the jobs that have no record yet."""
+        done = {
+            (record["column"], record["model"], record["protocol"], record["seed"])
+            for record in self.records()
+        }
+        return [job for job in jobs if (job.column, job.model, job.protocol, job.seed) not in done]
+
+
+def run_jobs(
+    jobs: Sequence[Job], *, num_processes: int, data_dir: str | None
+) -> Iterator[dict[str, Any]]:
+    """Run jobs on processes of one thread each, and give records as they end."""
+    if num_processes < 1:
+        raise PGNNError(f"jobs must be a positive integer (got {num_processes})")
+    # Spawned, not forked: the thread pools of torch and numba do not survive a fork.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(num_processes, context, initializer=_one_thread) as pool:
+        futures = [pool.submit(run_job, job, data_dir=data_dir) for job in jobs]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _one_thread() -> None:
+    import torch
+
+    torch.set_num_threads(1)
