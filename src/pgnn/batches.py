@@ -41,7 +41,7 @@ class Draws:
     num_sets: int | None = None
     c: float = 1.0
     scheme: Scheme = "bernoulli"
-    alpha: float = 0.15
+    alpha: float = 0.05
 
 
 class Batch:

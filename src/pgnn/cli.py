@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from pgnn._cli_bench import bench_app
 from pgnn.errors import PGNNError
 
 if TYPE_CHECKING:
-    from pgnn.bench import distances as distances_bench
-    from pgnn.bench import layer as layer_bench
+    from pgnn.train import Epoch
 
 app = typer.Typer(
     name="pgnn",
@@ -23,11 +25,14 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-bench_app = typer.Typer(
-    help="Measure speed and memory against peers, in the same run.", no_args_is_help=True
-)
 app.add_typer(bench_app, name="bench")
 people = Console(stderr=True)  # stdout is for what was asked for
+
+DataDir = Annotated[
+    str | None,
+    typer.Option("--data-dir", help="Folder of data sets. Default: $PGNN_DATA, then the cache."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 def main() -> None:
@@ -56,115 +61,161 @@ def _options(
     pass
 
 
-@bench_app.command("distances")
-def bench_distances(
-    family: Annotated[
-        list[str] | None,
-        typer.Option(help="Measure only this family (may be given again). Default: all."),
-    ] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Default: all cores.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
-) -> None:
-    """Distances to anchor-sets against scipy's search and the released all-pairs method.
+@app.command("datasets")
+def show_datasets(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """List the data sets of the paper, and which are there without downloading.
 
-    Families: random-3000 (with the released method), random, grid, preferential, random-1m (needs
-    3 GB). Each runs in a process of its own, so that peaks of memory do not mix. scipy searches one
-    set a call; a sample of the sets is measured and its time extrapolated to all.
-
-    Example: pgnn bench distances --family grid --family random
+    Example: pgnn datasets --data-dir ~/data
     """
-    from pgnn.bench.distances import FAMILIES, run
+    from pgnn.datasets import describe
 
-    rows: list[distances_bench.Row] = []
-    with people.status("measuring ...") as status:
-        for name in family or FAMILIES:
-            status.update(f"measuring {name} ...")
-            rows += run([name], threads)
-            if not as_json:
-                people.print(f"  {name}: {rows[-1].seconds:.4g} s, {rows[-1].ratio:.0f}x scipy")
+    rows = describe(data_dir)
     if as_json:
-        typer.echo(json.dumps({"rows": [asdict(row) for row in rows]}, indent=2))
+        typer.echo(json.dumps({"datasets": [asdict(row) for row in rows]}, indent=2))
         return
-    Console().print(_distances_table(rows))
-    Console().print(
-        f"compiling or loading kernels: {max(row.compile_seconds for row in rows):.1f} s"
+    table = Table()
+    for name in ("name", "graphs", "nodes", "edges", "features", "task", "present", "source"):
+        table.add_column(name, justify="left" if name in ("name", "task", "source") else "right")
+    for row in rows:
+        counts = (f"{count:,}" for count in (row.graphs, row.nodes, row.edges, row.features))
+        present = "yes" if row.present else "no"
+        table.add_row(row.name, *counts, ", ".join(row.tasks), present, row.source)
+    Console().print(table)
+
+
+@app.command("train")
+def train(
+    dataset: Annotated[str, typer.Argument(help="Name of a data set; see `pgnn datasets`.")],
+    task: Annotated[str, typer.Option(help="link: is there an edge? pair: same label?")] = "link",
+    model: Annotated[
+        str, typer.Option(help="pgnn-f-1l ... pgnn-p-2l, gcn, sage, gat, gin, mlp.")
+    ] = ("pgnn-e-2l"),
+    protocol: Annotated[
+        str, typer.Option(help="paper, or released (flawed, to compare).")
+    ] = "paper",
+    one_hot: Annotated[
+        bool, typer.Option("--one-hot", help="One-hot features (the -T columns).")
+    ] = (False),
+    seed: Annotated[int, typer.Option(help="Decides split, weights, anchors and dropout.")] = 0,
+    epochs: Annotated[int | None, typer.Option(min=1, help="Default: the experiment's.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for checkpoint.safetensors and result.json.")
+    ] = None,
+    resume: Annotated[bool, typer.Option(help="Go on from the checkpoint in --out.")] = False,
+    threads: Annotated[int | None, typer.Option(min=1, help="Default: torch's number.")] = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train a model on a data set of the paper and print its test AUC.
+
+    The result is that of the epoch with the best validation AUC. The same seed gives the same
+    numbers. A run that was cut off goes on with --resume, and ends as if it had not been.
+
+    For example:
+
+      pgnn train grid --task link --model pgnn-e-2l
+
+      pgnn train email --task pair --model pgnn-p-2l --json
+
+      pgnn train communities --model gin --out run --resume
+    """
+    from pgnn.experiments.run import train_dataset
+
+    record = _with_progress(
+        f"{model} on {dataset}",
+        lambda progress: train_dataset(
+            dataset,
+            task,
+            model,
+            protocol=protocol,
+            one_hot=one_hot,
+            seed=seed,
+            epochs=epochs,
+            out=out,
+            resume=resume,
+            threads=threads,
+            data_dir=data_dir,
+            progress=progress,
+        ),
+    )
+    if as_json:
+        typer.echo(json.dumps(record, indent=2))
+        return
+    typer.echo(
+        f"{dataset} {task}, {model}, protocol {protocol}, seed {seed}: test AUC "
+        f"{record['test_auc']:.4f} (validation {record['val_auc']:.4f}, best of epoch "
+        f"{record['best_epoch']} of {record['epochs']}, {record['seconds']:.1f} s)"
     )
 
 
-@bench_app.command("layer")
-def bench_layer(
-    nodes: Annotated[
-        list[int] | None,
-        typer.Option(help="Measure only this many nodes (may be given again). Default: all."),
+def _with_progress(title: str, work: Any) -> Any:
+    """Run work(report) under a bar that shows loss and validation AUC."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(
+        *columns, TimeRemainingColumn(), TextColumn("{task.fields[note]}"), console=people
+    ) as bar:
+        task = bar.add_task(title, total=None, note="")
+        best = {"auc": 0.0}
+
+        def report(epoch: Epoch, total: int) -> None:
+            best["auc"] = max(best["auc"], epoch.val_auc or 0.0)
+            note = f"loss {epoch.loss:.4f}  best validation AUC {best['auc']:.4f}"
+            bar.update(task, completed=epoch.epoch, total=total, note=note)
+
+        return work(report)
+
+
+@app.command("reproduce")
+def reproduce(
+    table: Annotated[str, typer.Argument(help="table1, table2, all, or one column's name.")],
+    protocol: Annotated[
+        str | None, typer.Option(help="paper or released. Default: both, one after the other.")
     ] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Default: torch's number.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    runs: Annotated[int, typer.Option(min=1, help="Runs a cell, with seeds 0, 1, ...")] = 10,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes, of one thread each.")] = 1,
+    model: Annotated[
+        list[str] | None, typer.Option(help="Only this row (may be given again). Default: all.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder of results.")] = Path("results"),
+    resume: Annotated[
+        bool, typer.Option(help="Keep runs that are stored already, and do the others.")
+    ] = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
 ) -> None:
-    """One P-GNN layer, forward and backward, against the released formulation.
+    """Run the paper's experiments and set the results beside the paper's.
 
-    Sizes: 400, 3000 and 20000 nodes, 32 channels, compiled kernels ("fused") and plain torch
-    ("eager") against the released formulation written anew, which needs 6 GB; and 200000 nodes with
-    compiled kernels alone. Peaks of memory are growth while computing. Takes about two minutes.
+    Each run is stored in OUT/reproduction.jsonl as it ends, so a run that was cut off is taken up
+    with --resume and nothing is done twice. At the end reproduction.md and a PNG for each protocol
+    are written. All cells of both tables take hours; `pgnn reproduce grid --runs 3` a few minutes.
 
-    Example: pgnn bench layer --nodes 400 --nodes 3000
+    Example: pgnn reproduce table2 --protocol paper --jobs 2 --resume
     """
-    from pgnn.bench.layer import SIZES, run
+    from pgnn.experiments.reproduce import reproduce as run_tables
 
-    rows: list[layer_bench.Row] = []
-    with people.status("measuring ...") as status:
-        for count in nodes or SIZES:
-            status.update(f"measuring {count:,} nodes ...")
-            rows += run([count], threads)
-            if not as_json:
-                people.print(f"  {count:,} nodes: {1000 * rows[-1].seconds:.4g} ms")
-    if as_json:
-        typer.echo(json.dumps({"rows": [asdict(row) for row in rows]}, indent=2))
-        return
-    Console().print(_layer_table(rows))
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=people,
+    ) as bar:
+        task = bar.add_task("runs", total=None)
 
+        def report(done: int, total: int, text: str) -> None:
+            bar.update(task, completed=done, total=total)
+            if text:
+                bar.console.print(text, highlight=False)
 
-def _layer_table(rows: list[layer_bench.Row]) -> Table:
-    table = Table(title=f"One layer, forward and backward, {rows[0].threads} threads")
-    for name in ("nodes", "sets", "what", "fused", "eager", "released", "released/fused"):
-        table.add_column(name, justify="right")
-
-    def shown(value: float | None, scale: float) -> str:
-        return "" if value is None else f"{value * scale:.4g}"
-
-    for row in rows:
-        table.add_row(
-            f"{row.nodes:,}",
-            f"{row.sets}",
-            "ms",
-            *(shown(t, 1e3) for t in (row.seconds, row.eager_seconds, row.released_seconds)),
-            shown(row.ratio, 1),
+        markdown, summary = run_tables(
+            table,
+            protocols=[protocol] if protocol else ["released", "paper"],
+            runs=runs,
+            jobs=jobs,
+            models=model,
+            out=out,
+            resume=resume,
+            data_dir=data_dir,
+            progress=report,
         )
-        peaks = (row.peak_bytes, row.eager_peak_bytes, row.released_peak_bytes)
-        table.add_row(
-            "", "", "peak MB", *(shown(peak, 1e-6) for peak in peaks), shown(row.peak_ratio, 1)
-        )
-        table.add_row("", "", "process MB", shown(row.process_bytes, 1e-6), "", "", "")
-    return table
-
-
-def _distances_table(rows: list[distances_bench.Row]) -> Table:
-    table = Table(title=f"Distance to and nearest member of k sets, {rows[0].threads} threads")
-    for name in ("family", "nodes", "edges", "sets", "seconds", "scipy s", "ratio", "peak/held"):
-        table.add_column(name, justify="left" if name == "family" else "right")
-    table.add_column("released s", justify="right")
-    table.add_column("ratio", justify="right")
-    for row in rows:
-        released = row.released_seconds
-        table.add_row(
-            row.family,
-            f"{row.nodes:,}",
-            f"{row.edges:,}",
-            f"{row.sets}",
-            f"{row.seconds:.4g}",
-            f"{row.scipy_seconds:.4g} ({row.scipy_sets_measured} sets)",
-            f"{row.ratio:.0f}x",
-            f"{row.peak_bytes / row.result_and_graph_bytes:.2f}",
-            "" if released is None else f"{released:.4g}",
-            "" if row.released_ratio is None else f"{row.released_ratio:,.0f}x",
-        )
-    return table
+    typer.echo(json.dumps(summary, indent=2) if as_json else markdown)

@@ -145,7 +145,7 @@ class _Run:
     ) -> None:
         self.modules = nn.ModuleDict({"model": model, "decoder": decoder})
         self.settings, self.draws, self.seed = settings, draws, seed
-        device = next(model.parameters()).device
+        self.device = device = next(model.parameters()).device
         self.train_batches = _batches(splits, ("train",), settings.batch_graphs, device)
         self.eval_batches = _batches(splits, ("val", "test"), settings.batch_graphs, device)
         if not self.train_batches:
@@ -203,7 +203,7 @@ class _Run:
             read = next(inputs)
             if settings.reuse_draw:
                 self.last_draw[id(self.train_batches[index])] = read
-            torch.manual_seed(self._seed(_DROPOUT, self.epoch, step))
+            self._seed_dropout(step)
             losses.append(self._step(index, read, step))
         loss = float(torch.stack(losses).mean())
         if not math.isfinite(loss):
@@ -214,6 +214,13 @@ class _Run:
         if self.epoch % settings.eval_every and self.epoch != settings.epochs:
             return Epoch(self.epoch, loss)
         return self._evaluate(loss)
+
+    def _seed_dropout(self, step: int) -> None:
+        # torch.manual_seed would format a stack trace each time, for devices not yet in use.
+        seed = self._seed(_DROPOUT, self.epoch, step)
+        torch.default_generator.manual_seed(seed)
+        if self.device.type == "cuda":
+            torch.cuda.manual_seed(seed)
 
     def _step(self, index: int, read: Any, step: int) -> Tensor:
         pairs = self.train_pairs[index]
@@ -237,26 +244,31 @@ class _Run:
 
     @contextmanager
     def _drawn_ahead(self) -> Iterator[Iterator[Any]]:
-        """Give what the model reads besides features, step by step, drawn one step ahead."""
-        epochs = range(self.epoch + 1, self.settings.epochs + 1)
+        """Give what the model reads besides features, step by step.
+
+        With more than one thread it is drawn a step ahead on another; on one thread they would
+        only hand the interpreter to and fro.
+        """
+        steps = (
+            (self.train_batches[index], _TRAIN, epoch, step)
+            for epoch in range(self.epoch + 1, self.settings.epochs + 1)
+            for step, index in enumerate(self._order(epoch))
+        )
+        if self.draws is None or torch.get_num_threads() == 1:
+            yield (self._read(*step) for step in steps)
+            return
         with ThreadPoolExecutor(1) as thread:
-            waiting: list[Future[Any]] = []
 
-            def inputs() -> Iterator[Any]:
-                steps = (
-                    (epoch, step, index)
-                    for epoch in epochs
-                    for step, index in enumerate(self._order(epoch))
-                )
-                for epoch, step, index in steps:
-                    batch = self.train_batches[index]
-                    waiting.append(thread.submit(self._read, batch, _TRAIN, epoch, step))
-                    if len(waiting) > 1:
-                        yield waiting.pop(0).result()
-                while waiting:
-                    yield waiting.pop(0).result()
+            def ahead() -> Iterator[Any]:
+                waiting: Future[Any] | None = None
+                for step in steps:
+                    drawn, waiting = waiting, thread.submit(self._read, *step)
+                    if drawn is not None:
+                        yield drawn.result()
+                if waiting is not None:
+                    yield waiting.result()
 
-            yield inputs()
+            yield ahead()
 
     def _read(self, batch: Batch, purpose: int, *numbers: int) -> Any:
         """Return what the model reads of a batch besides features: positions, or edges."""

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from pgnn.graph import Graph
 
+_KEPT_ENTRIES = 1 << 20
+
 
 def row_arrays(graph: Graph) -> tuple[NDArray[Any], ...]:
     """Row bounds and neighbours of the graph and of its reverse, as the kernels take them."""
@@ -25,8 +27,18 @@ def row_arrays(graph: Graph) -> tuple[NDArray[Any], ...]:
 def relabelled(graph: Graph) -> tuple[NDArray[np.uint32], Graph]:
     """Put the nodes in Cuthill-McKee order: (where each node went, the graph so labelled).
 
-    Neighbours within a row are not sorted.
+    Neighbours within a row are not sorted. Training searches the same small graph thousands of
+    times, so a small graph's order is kept as long as the graph lives.
     """
+    kept: tuple[NDArray[np.uint32], Graph] | None = graph.__dict__.get("_relabelled")
+    if kept is None:
+        kept = _relabel(graph)
+        if len(graph.indices) <= _KEPT_ENTRIES:
+            object.__setattr__(graph, "_relabelled", kept)  # graphs are frozen
+    return kept
+
+
+def _relabel(graph: Graph) -> tuple[NDArray[np.uint32], Graph]:
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
     matrix = graph.to_scipy()

@@ -10,8 +10,8 @@ from pgnn.experiments.compare import Cell, TableOfCells, label
 
 _TITLES = {1: "Link prediction", 2: "Pairwise node classification"}
 PPI_NOTE = (
-    "PPI: features are partly recovered. Of 1,921 of 56,944 nodes they are unknown, or partly so, and "
-    "set to zero; 42,985 rows were inferred by matching nodes to genes. The structure is exact."
+    "PPI: features are partly recovered. Of 1,921 of 56,944 nodes they are unknown, or partly so, "
+    "and set to zero; 42,985 rows were inferred by matching nodes to genes. The structure is exact."
 )
 
 

@@ -9,14 +9,15 @@ import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pgnn._atomic import open_atomic
 from pgnn.errors import PGNNError
-from pgnn.experiments.config import COLUMNS, setup_of
+from pgnn.experiments.config import COLUMNS, MODELS, setup_of
 from pgnn.graph import Graph
 from pgnn.splits import Protocol, Split, make_splits
 
@@ -72,24 +73,32 @@ def make_model(name: str, in_channels: int, setup: Any, seed: int) -> tuple[Any,
             return make_baseline(name, in_channels), decoder, None
         model = make_pgnn(name, in_channels, variant=setup.variant)
         preset = PRESETS[name]
-    return model, decoder, Draws(preset.proximity, preset.cutoff, scheme=setup.scheme)
+    draws = Draws(preset.proximity, preset.cutoff, c=preset.c, scheme=setup.scheme)
+    return model, decoder, draws
 
 
 def run_job(
     job: Job,
     *,
     data_dir: str | None = None,
-    checkpoint: str | None = None,
+    epochs: int | None = None,
+    checkpoint: Path | None = None,
+    resume: bool = False,
     progress: Callable[[Any], object] | None = None,
 ) -> dict[str, Any]:
     """Run one job in this process and return its record."""
+    from pgnn.nn import PRESETS
     from pgnn.train import fit
 
     setup, spec = setup_of(job.column, job.protocol), COLUMNS[job.column]
+    if epochs is not None:
+        setup = replace(setup, fit=replace(setup.fit, epochs=epochs))
     graphs = load_graphs(job.column, job.protocol, job.seed, data_dir)
     splits = make_splits(graphs, spec.task, rng=job.seed, protocol=job.protocol)
     assert graphs[0].x is not None
     model, decoder, draws = make_model(job.model, graphs[0].x.shape[1], setup, job.seed)
+    if job.model in PRESETS:
+        setup = replace(setup, fit=replace(setup.fit, eval_draws=PRESETS[job.model].eval_draws))
     found = fit(
         model,
         decoder,
@@ -98,7 +107,7 @@ def run_job(
         draws=draws,
         seed=job.seed,
         checkpoint=checkpoint,
-        resume=checkpoint is not None,
+        resume=resume,
         progress=progress,
     )
     return {
@@ -112,6 +121,65 @@ def run_job(
         "settings": asdict(setup),
         "versions": versions(),
     }
+
+
+def train_dataset(
+    dataset: str,
+    task: str,
+    model: str,
+    *,
+    protocol: str,
+    one_hot: bool,
+    seed: int,
+    epochs: int | None,
+    out: Path | None,
+    resume: bool,
+    threads: int | None,
+    data_dir: str | None,
+    progress: Callable[[Any, int], object],
+) -> dict[str, Any]:
+    """Do what `pgnn train` does with a data set of the paper."""
+    column = _find_column(dataset, task, one_hot)
+    if model not in (*MODELS, "mlp"):
+        raise PGNNError(f"there is no model {model!r}; the names are {', '.join(MODELS)}, mlp")
+    setup = setup_of(column, protocol)  # type: ignore[arg-type]
+    if resume and out is None:
+        raise PGNNError("--resume needs --out, the folder with the checkpoint")
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+    import torch
+
+    if threads is not None:
+        torch.set_num_threads(threads)
+    total = epochs or setup.fit.epochs
+    record = run_job(
+        Job(column, model, setup.protocol, seed),
+        data_dir=data_dir,
+        epochs=epochs,
+        checkpoint=None if out is None else out / "checkpoint.safetensors",
+        resume=resume,
+        progress=lambda epoch: progress(epoch, total),
+    )
+    if out is not None:
+        with open_atomic(out / "result.json") as file:
+            file.write(json.dumps(record, indent=2).encode())
+    return record
+
+
+def _find_column(dataset: str, task: str, one_hot: bool) -> str:
+    for column in COLUMNS.values():
+        if (column.dataset, column.task, column.one_hot) == (dataset, task, one_hot):
+            return column.name
+    names = {column.dataset for column in COLUMNS.values()}
+    if dataset not in names:
+        raise PGNNError(
+            f"there is no data set {dataset!r}; the names are {', '.join(sorted(names))}"
+        )
+    known = [
+        f"{c.dataset} --task {c.task}" + (" --one-hot" if c.one_hot else "")
+        for c in COLUMNS.values()
+    ]
+    raise PGNNError(f"the paper has no such experiment; it has {', '.join(known)}")
 
 
 def run_heuristics(column: str, protocol: Protocol, seed: int, data_dir: str | None) -> list[Any]:

@@ -18,12 +18,18 @@ class Preset:
         proximity: "hops", to `pgnn.anchor_distances`; "ppr", to `pgnn.anchor_ppr`.
         cutoff: The q of P-GNN-F: hops beyond it count as not reached; None for all.
         agg_m: AGG_M.
+        gate: What becomes of s within F; None for the variant's choice.
+        c: The paper's constant: k = c log^2 n sets.
+        eval_draws: Anchor draws that scores are averaged over in evaluation.
     """
 
     num_layers: int
     proximity: Literal["hops", "ppr"] = "hops"
     cutoff: int | None = None
     agg_m: Literal["closest", "mean"] = "closest"
+    gate: Literal["none", "scalar", "vector"] | None = None
+    c: float = 1.0
+    eval_draws: int = 1
 
 
 PRESETS = {
@@ -31,7 +37,7 @@ PRESETS = {
     "pgnn-f-2l": Preset(2, cutoff=2),
     "pgnn-e-1l": Preset(1),
     "pgnn-e-2l": Preset(2),
-    "pgnn-p-2l": Preset(2, proximity="ppr", agg_m="mean"),
+    "pgnn-p-2l": Preset(2, "ppr", agg_m="mean", gate="vector", c=4.0, eval_draws=8),
 }
 
 _PAPER: dict[str, Any] = {"message": "paper", "gate": "none", "sigma": "tanh", "normalize": False}
@@ -55,8 +61,8 @@ def make_pgnn(
     | z | tanh(M w + b) | M w + b |
     | rows of z | as they are | of length 1, with two layers or more |
 
-    Both begin with a Linear to `hidden_channels` and drop out between layers. The experiments of
-    the paper were run with a layer like the released one.
+    Both begin with a Linear to `hidden_channels` and drop out between layers; "pgnn-p-2l" has a
+    vector gate in both. The experiments of the paper were run with a layer like the released one.
 
     Args:
         name: pgnn-f-1l, pgnn-f-2l, pgnn-e-1l, pgnn-e-2l or pgnn-p-2l.
@@ -77,6 +83,8 @@ def make_pgnn(
     preset = PRESETS[name]
     several = preset.num_layers > 1
     settings = _PAPER if variant == "paper" else {**_RELEASED, "normalize": several}
+    if preset.gate is not None:
+        settings = {**settings, "gate": preset.gate}
     return PGNN(
         in_channels,
         hidden_channels,

@@ -1,0 +1,132 @@
+"""`pgnn reproduce`: run what is missing, then render."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from pgnn._atomic import open_atomic
+from pgnn.errors import PGNNError
+from pgnn.experiments.compare import compare
+from pgnn.experiments.config import MODELS, columns_of
+from pgnn.experiments.render import to_markdown, to_png
+from pgnn.experiments.run import Job, Store, run_heuristics, run_jobs
+
+Progress = Callable[[int, int, str], object]
+HEURISTIC_RUNS = 10
+
+
+def reproduce(
+    table: str,
+    *,
+    protocols: Sequence[str],
+    runs: int,
+    jobs: int,
+    models: Sequence[str] | None,
+    out: Path,
+    resume: bool,
+    data_dir: str | None,
+    progress: Progress,
+) -> tuple[str, dict[str, Any]]:
+    """Run the cells of a table and write them beside the paper's; return Markdown and a summary.
+
+    Args:
+        table: "table1", "table2", "all" or a column's name.
+        protocols: "paper", "released" or both.
+        runs: Runs a cell.
+        jobs: Processes.
+        models: Rows; None for all and the heuristics.
+        out: Folder of results.
+        resume: Whether stored runs are kept.
+        data_dir: Folder of data sets.
+        progress: Called with (runs done, runs in all, a line to print or "").
+
+    Raises:
+        PGNNError: If a name is unknown, or there are stored runs and `resume` is not given.
+    """
+    columns = columns_of(table)
+    unknown = set(models or ()) - set(MODELS)
+    if unknown:
+        raise PGNNError(f"there is no row {min(unknown)!r}; the rows are {', '.join(MODELS)}")
+    store = Store(out / "reproduction.jsonl")
+    if store.records() and not resume:
+        raise PGNNError(f"{store.path} has runs already; add --resume to keep them, or move it")
+    wanted = [
+        Job(column.name, model, protocol, seed)  # type: ignore[arg-type]
+        for column in sorted(columns, key=lambda column: column.dataset == "ppi")  # longest last
+        for protocol in protocols
+        for seed in range(runs)
+        for model in models or MODELS
+    ]
+    todo = store.missing(wanted)
+    done = len(wanted) - len(todo)
+    progress(done, len(wanted), "" if todo else "nothing left to do")
+    for record in run_jobs(todo, num_processes=jobs, data_dir=data_dir):
+        store.add(record)
+        done += 1
+        progress(done, len(wanted), _line(record))
+    if models is None:
+        _run_heuristics(store, columns, protocols, runs, data_dir, progress, (done, len(wanted)))
+    return _render(store, columns, protocols, out)
+
+
+def _line(record: dict[str, Any]) -> str:
+    return (
+        f"{record['protocol']:8} {record['column']:17} {record['model']:10} seed {record['seed']:2}"
+        f"  test AUC {record['test_auc']:.4f}  {record['seconds']:.0f} s"
+    )
+
+
+def _run_heuristics(
+    store: Store,
+    columns: Sequence[Any],
+    protocols: Sequence[str],
+    runs: int,
+    data_dir: str | None,
+    progress: Progress,
+    counts: tuple[int, int],
+) -> None:
+    for protocol in protocols:
+        for column in columns:
+            for seed in range(min(runs, HEURISTIC_RUNS)):
+                probe = Job(column.name, "shortest path", protocol, seed)  # type: ignore[arg-type]
+                if not store.missing([probe]):
+                    continue
+                for record in reversed(run_heuristics(column.name, probe.protocol, seed, data_dir)):
+                    store.add(record)  # the probed one last: the others are there if it is
+                progress(*counts, f"{protocol:8} {column.name:17} heuristics seed {seed:2}")
+
+
+def _render(
+    store: Store, columns: Sequence[Any], protocols: Sequence[str], out: Path
+) -> tuple[str, dict[str, Any]]:
+    records = store.records()
+    parts, summary = [], []
+    for protocol in protocols:
+        tables = [t for t in compare(records, columns, protocol) if t.rows]
+        if not tables:
+            continue
+        parts.append(to_markdown(tables))
+        to_png(tables, out / f"reproduction_{protocol}.png")
+        summary += [
+            {
+                "protocol": protocol,
+                "table": found.number,
+                "column": column.name,
+                "model": row,
+                "mean": cell.mean,
+                "std": cell.std,
+                "runs": cell.runs,
+                "paper": cell.paper,
+                "differs": cell.differs,
+            }
+            for found in tables
+            for row in found.rows
+            for column in found.columns
+            if (cell := found.cell(row, column)) is not None
+        ]
+    markdown = "\n".join(parts)
+    with open_atomic(out / "reproduction.md") as file:
+        file.write(markdown.encode())
+    return markdown, {"cells": summary}
