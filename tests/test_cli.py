@@ -3,13 +3,53 @@
 import json
 import subprocess
 import sys
+from dataclasses import dataclass
 
 import pytest
+
+COMMANDS = [["datasets"], ["train"], ["reproduce"], ["bench", "distances"], ["bench", "layer"]]
 
 
 def pgnn_command(*arguments):
     command = [sys.executable, "-m", "pgnn", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@dataclass
+class Done:
+    code: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def command(monkeypatch, capsys, tmp_path):
+    """Run the command in this process, in an empty folder; torch's threads are put back."""
+    import torch
+
+    from pgnn.cli import main
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["pgnn", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return Done(ended.value.code, *capsys.readouterr())
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.delenv("PGNN_DATA", raising=False)
+    before = torch.get_num_threads()
+    yield run
+    torch.set_num_threads(before)
+
+
+@pytest.fixture
+def small_grid(monkeypatch):
+    """A grid of 30 nodes in the place of the paper's."""
+    from pgnn import datasets
+
+    monkeypatch.setattr(datasets, "load", lambda name, **_: [datasets.grid(5, 6)])
 
 
 def test_version_is_the_package_version():
@@ -19,14 +59,48 @@ def test_version_is_the_package_version():
     assert done.stdout == f"pgnn {pgnn.__version__}\n"
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--help"], ["bench", "--help"], ["bench", "distances", "--help"]]
-)
-def test_help_explains(arguments):
-    done = pgnn_command(*arguments)
-    assert done.returncode == 0
+@pytest.mark.parametrize("arguments", [[], ["bench"], *COMMANDS])
+def test_help_explains(command, arguments):
+    done = command(*arguments, "--help")
+    assert done.code == 0
     assert "Usage" in done.stdout
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("arguments", COMMANDS)
+def test_help_of_every_command_has_an_example(command, arguments):
+    text = command(*arguments, "--help").stdout
+    assert "xample" in text
+    assert f"pgnn {' '.join(arguments)}" in text.split("xample", 1)[1]
+
+
+def test_every_command_is_in_the_list_of_these_tests():
+    from pgnn._cli_bench import bench_app
+    from pgnn.cli import app
+
+    names = [[info.name] for info in app.registered_commands]
+    names += [["bench", info.name] for info in bench_app.registered_commands]
+    assert sorted(names) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["datasets"], ["datasets", "--json"]])
+def test_light_commands_import_neither_torch_nor_numba(arguments):
+    code = f"""
+import sys
+from pgnn.cli import main
+sys.argv = ["pgnn", *{arguments!r}]
+try:
+    main()
+except SystemExit as ended:
+    heavy = [name for name in ("torch", "numba", "polars", "sklearn") if name in sys.modules]
+    print(ended.code, heavy, file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == "0 []\n"
+    assert done.stdout
+
+
+# ---------------------------------------------------------------------- bench
 
 
 def test_bench_distances_json_is_one_document_on_stdout(monkeypatch):
@@ -50,13 +124,201 @@ def test_bench_distances_json_is_one_document_on_stdout(monkeypatch):
     assert row["peak_bytes"] > row["result_and_graph_bytes"]
 
 
+# ---------------------------------------------------------------------- datasets
+
+
+def test_datasets_shows_a_table(command):
+    done = command("datasets")
+    assert done.code == 0
+    assert done.stderr == ""
+    for name in ("grid", "communities", "ppi", "email", "protein"):
+        (line,) = (line for line in done.stdout.splitlines() if f"│ {name} " in line)
+        assert ("yes" in line) == (name in ("grid", "communities"))
+    assert "56,658" in done.stdout
+
+
+def test_datasets_json_is_one_document(command):
+    done = command("datasets", "--json")
+    rows = json.loads(done.stdout)["datasets"]
+    assert [row["name"] for row in rows] == ["grid", "communities", "ppi", "email", "protein"]
+    assert [row["present"] for row in rows] == [True, True, False, False, False]
+    assert rows[1]["tasks"] == ["link", "pair"]
+    assert (rows[0]["nodes"], rows[0]["edges"]) == (400, 760)
+    assert done.stderr == ""
+
+
+def test_datasets_looks_in_the_folder_that_is_given(command, tmp_path):
+    folder = tmp_path / "data" / "email"
+    folder.mkdir(parents=True)
+    (folder / "edges.txt").write_text("")
+    (folder / "labels.txt").write_text("")
+    rows = json.loads(command("datasets", "--json", "--data-dir", tmp_path / "data").stdout)
+    assert [row["name"] for row in rows["datasets"] if row["present"]] == [
+        *("grid", "communities", "email")
+    ]
+
+
+# ---------------------------------------------------------------------- train
+
+
+def test_train_json_is_one_document_on_stdout_and_progress_on_stderr():
+    done = pgnn_command("train", "grid", "--epochs", "3", "--threads", "1", "--json")
+    assert done.returncode == 0
+    record = json.loads(done.stdout)
+    assert (record["column"], record["model"], record["protocol"]) == ("grid", "pgnn-e-2l", "paper")
+    assert (record["epochs"], record["seed"]) == (3, 0)
+    assert 0 <= record["test_auc"] <= 1
+    assert "pgnn-e-2l on grid" in done.stderr
+    assert "3/3" in done.stderr
+
+
+def test_train_prints_one_line_for_people(command, small_grid):
+    done = command("train", "grid", "--model", "gcn", "--epochs", "2", "--threads", "1")
+    (line,) = done.stdout.splitlines()
+    assert line.startswith("grid link, gcn, protocol paper, seed 0: test AUC 0.")
+    assert "best of epoch 2 of 2" in line
+    assert done.code == 0
+
+
+def test_train_finds_the_column_of_its_arguments(command, small_grid):
+    arguments = ["--model", "mlp", "--epochs", "1", "--seed", "4", "--threads", "1", "--json"]
+    done = command("train", "grid", "--one-hot", "--protocol", "released", *arguments)
+    record = json.loads(done.stdout)
+    assert (record["column"], record["protocol"], record["seed"]) == ("grid-t", "released", 4)
+    assert record["settings"]["decoder"] == "dot"
+
+
+def test_train_out_holds_checkpoint_and_result_and_resume_continues(command, small_grid, tmp_path):
+    out = tmp_path / "deep" / "run"
+    arguments = ["train", "grid", "--epochs", "3", "--threads", "1", "--json", "--out", out]
+    first = json.loads(command(*arguments).stdout)
+    assert sorted(path.name for path in out.iterdir()) == ["checkpoint.safetensors", "result.json"]
+    assert json.loads((out / "result.json").read_text()) == first
+    (out / "result.json").unlink()
+    resumed = command(*arguments, "--resume")
+    again = json.loads(resumed.stdout)
+    assert again["epochs"] == 3  # not six: nothing was left to do
+    assert again["test_auc"] == first["test_auc"]
+    assert json.loads((out / "result.json").read_text()) == again
+
+
+def test_train_resume_without_a_checkpoint_starts(command, small_grid, tmp_path):
+    out = ["--out", tmp_path / "run", "--resume", "--threads", "1", "--json"]
+    done = command("train", "grid", "--model", "mlp", "--epochs", "2", *out)
+    assert json.loads(done.stdout)["epochs"] == 2
+
+
+def test_train_resume_of_another_run_is_refused(command, small_grid, tmp_path):
+    out = ["--model", "mlp", "--epochs", "2", "--threads", "1", "--out", tmp_path / "run"]
+    command("train", "grid", *out)
+    done = command("train", "grid", *out, "--seed", "1", "--resume")
+    assert done.code == 2
+    assert done.stdout == ""
+    assert "the checkpoint is of a run with other settings, data or seed" in done.stderr
+
+
+# ---------------------------------------------------------------------- reproduce
+
+
+def test_reproduce_prints_markdown_or_json_on_stdout(command, small_grid, tmp_path, monkeypatch):
+    from pgnn.experiments import reproduce
+    from pgnn.experiments.run import run_job
+
+    def inline(jobs, *, num_processes, data_dir):
+        for job in jobs:
+            yield run_job(job, epochs=1)
+
+    monkeypatch.setattr(reproduce, "run_jobs", inline)
+    monkeypatch.setattr(reproduce, "to_png", lambda tables, path: None)
+    arguments = ["reproduce", "grid", "--protocol", "paper", "--runs", "2", "--model", "gcn"]
+    done = command(*arguments)
+    assert done.code == 0
+    assert done.stdout.startswith("### Table 1: Link prediction, protocol `paper`")
+    assert (tmp_path / "results" / "reproduction.md").read_text() in done.stdout
+    assert "test AUC" in done.stderr
+    assert "test AUC" not in done.stdout
+    again = command(*arguments, "--resume", "--json")
+    (cell,) = json.loads(again.stdout)["cells"]
+    assert (cell["column"], cell["model"], cell["runs"]) == ("grid", "gcn", 2)
+    assert "nothing left to do" in again.stderr
+    refused = command(*arguments)
+    assert refused.code == 2
+    assert refused.stdout == ""
+    assert "has runs already; add --resume" in refused.stderr
+
+
+# ---------------------------------------------------------------------- mistakes
+
+NO_EXPERIMENT = "the paper has no such experiment; it has grid --task link --one-hot"
+MISTAKES = [
+    (["bench", "distances", "--family", "nope"], "unknown family 'nope'"),
+    (["train", "nosuch"], "there is no data set 'nosuch'; the names are communities, email"),
+    (["train", "Grid"], "there is no data set 'Grid'"),
+    (["train", ""], "there is no data set ''"),
+    (["train", "[/]"], "there is no data set '[/]'"),
+    (["train", "[red]grid"], "there is no data set '[red]grid'"),
+    (["train", "grid", "--task", "nosuch"], NO_EXPERIMENT),
+    (["train", "grid", "--task", "pair"], NO_EXPERIMENT),
+    (["train", "email"], NO_EXPERIMENT),
+    (["train", "ppi", "--one-hot"], NO_EXPERIMENT),
+    (["train", "communities", "--task", "pair", "--one-hot"], NO_EXPERIMENT),
+    (["train", "grid", "--model", "nosuch"], "there is no model 'nosuch'; the names are gcn, sage"),
+    (["train", "grid", "--model", "P-GNN-E-2L"], "there is no model 'P-GNN-E-2L'"),
+    (["train", "grid", "--protocol", "nosuch"], "protocol must be 'paper' or 'released'"),
+    (["train", "grid", "--resume"], "--resume needs --out, the folder with the checkpoint"),
+    (["train", "grid", "--out", "a file"], "a file: "),
+    (["reproduce", "nosuch"], "there is no table 'nosuch'; use table1, table2, all, or one of"),
+    (["reproduce", "grid", "--model", "nosuch"], "there is no row 'nosuch'; the rows are gcn"),
+    (["reproduce", "grid", "--protocol", "nosuch"], "protocol must be 'paper' or 'released'"),
+    (["reproduce", "grid", "--out", "a file"], "a file: "),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), MISTAKES, ids=[" ".join(m[0]) for m in MISTAKES])
+def test_users_mistake_is_one_line_and_exit_code_2(
+    command, tmp_path, monkeypatch, arguments, message
+):
+    from pgnn.experiments import reproduce
+
+    def too_late(*_, **__):
+        raise AssertionError("the mistake was not noticed before the runs")
+
+    monkeypatch.setattr(reproduce, "run_jobs", too_late)
+    (tmp_path / "a file").write_text("")
+    done = command(*arguments)
+    assert done.code == 2
+    assert message in done.stderr
+    assert done.stderr.startswith("pgnn: ")
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["bench", "distances", "--family", "nope"], "unknown family 'nope'")],
+    [
+        (["nosuch"], "No such command 'nosuch'"),
+        (["train"], "Missing argument"),
+        (["train", "grid", "--epochs", "0"], "--epochs"),
+        (["train", "grid", "--epochs", "many"], "--epochs"),
+        (["train", "grid", "--seed", "-1"], "--seed"),
+        (["train", "grid", "--threads", "0"], "--threads"),
+        (["train", "grid", "--nosuch"], "--nosuch"),
+        (["reproduce"], "Missing argument"),
+        (["reproduce", "grid", "--runs", "0"], "--runs"),
+        (["reproduce", "grid", "--jobs", "0"], "--jobs"),
+    ],
 )
-def test_users_mistake_is_one_line_and_exit_code_2(arguments, message):
-    done = pgnn_command(*arguments)
-    assert done.returncode == 2
+def test_wrong_options_are_explained_with_exit_code_2(command, arguments, message):
+    done = command(*arguments)
+    assert done.code == 2
     assert message in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_users_mistake_leaves_no_traceback_in_a_shell():
+    done = pgnn_command("train", "nosuch")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("pgnn: there is no data set 'nosuch'")
+    assert "Traceback" not in done.stderr
     assert done.stdout == ""

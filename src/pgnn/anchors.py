@@ -9,12 +9,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgnn._union_anchors import draw_union
+from pgnn._small_anchors import draw_at_once
 from pgnn.errors import PGNNError
 
 Scheme = Literal["bernoulli", "fixed"]
 
-_SMALL_GRAPH = 1 << 9  # graphs of a union up to this many nodes are drawn at once
+_SMALL_GRAPH = 1 << 9  # graphs up to this many nodes are drawn at once
 _CHUNK_TRIALS = 1 << 22  # (node, set) pairs decided at once while sampling
 
 
@@ -181,11 +181,19 @@ def sample_anchor_sets(
     generator = np.random.default_rng(rng)
     if sizes.size > 1:
         assert num_sets is not None
-        return _sample_union(generator, sizes, num_sets, scheme)
+        if sizes.mean() > _SMALL_GRAPH:
+            parts = (
+                sample_anchor_sets(int(size), num_sets=num_sets, scheme=scheme, rng=generator)
+                for size in sizes
+            )
+            return AnchorSets.union(list(parts))
+        return _sample_at_once(generator, sizes, num_sets, scheme)
     num_nodes = int(sizes[0])
     classes = max(1, num_nodes.bit_length() - 1)  # floor(log2 n)
     if num_sets is None:
         num_sets = classes * max(1, int(c * classes))
+    if num_nodes <= _SMALL_GRAPH:
+        return _sample_at_once(generator, sizes, num_sets, scheme)
     size_class = 1 + np.arange(num_sets, dtype=np.int64) * classes // num_sets
     draw = _draw_bernoulli if scheme == "bernoulli" else _draw_fixed
     members: list[NDArray[np.int32]] = []
@@ -194,26 +202,14 @@ def sample_anchor_sets(
     return AnchorSets._flat(members, num_nodes, size_class)
 
 
-def _sample_union(
+def _sample_at_once(
     generator: np.random.Generator, sizes: NDArray[np.int64], num_sets: int, scheme: Scheme
 ) -> AnchorSets:
-    """Draw sets for each graph of a union; many small graphs at once."""
-    if sizes.mean() > _SMALL_GRAPH:
-        return AnchorSets.union(
-            [
-                sample_anchor_sets(int(size), num_sets=num_sets, scheme=scheme, rng=generator)
-                for size in sizes
-            ]
-        )
-    members = draw_union(generator, sizes, num_sets, fixed=scheme == "fixed")
+    """Draw sets for each of some small graphs by deciding all (set, node) pairs at once."""
+    members, size_class = draw_at_once(generator, sizes, num_sets, fixed=scheme == "fixed")
     which, nodes = np.nonzero(members)
     indptr = np.searchsorted(which, np.arange(num_sets + 1))
-    return AnchorSets(
-        indptr.astype(np.int64),
-        nodes.astype(np.int32),
-        int(sizes.sum()),
-        np.zeros(num_sets, dtype=np.int64),
-    )
+    return AnchorSets(indptr.astype(np.int64), nodes.astype(np.int32), int(sizes.sum()), size_class)
 
 
 def _draw_bernoulli(

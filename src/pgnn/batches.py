@@ -96,21 +96,24 @@ class Batch:
             graph=np.repeat(np.arange(len(chosen)), lengths),
         )
 
-    def draw(self, draws: Draws, rng: np.random.Generator, num_threads: int = 1) -> Positions:
-        """Sample anchor-sets and measure every node's position to them."""
+    def sample(self, draws: Draws, rng: np.random.Generator) -> AnchorSets:
+        """Draw anchor-sets for each graph of the union."""
         num_sets = draws.num_sets or default_num_sets(int(self.sizes.max()), draws.c)
         sizes = self.sizes.tolist()
-        sets = sample_anchor_sets(
+        return sample_anchor_sets(
             sizes if len(sizes) > 1 else sizes[0], num_sets=num_sets, scheme=draws.scheme, rng=rng
         )
+
+    def draw(self, draws: Draws, rng: np.random.Generator, num_threads: int = 1) -> Positions:
+        """Sample anchor-sets and measure every node's position to them."""
+        sets = self.sample(draws, rng)
         if draws.proximity == "hops":
             found = anchor_distances(self.graph, sets, cutoff=draws.cutoff, num_threads=num_threads)
             positions = Positions.from_distances(found)
         else:
-            positions = Positions.from_proximity(
-                self._ppr(sets, draws.alpha, num_threads), sets, batch=self.node_graph
-            ).standardised()
-            positions = positions.quantised()
+            ppr = self._ppr(sets, draws.alpha, num_threads)
+            positions = Positions.from_proximity(ppr, sets, batch=self.node_graph)
+            positions = positions.standardised().quantised()
         return positions.to(self.device, torch.float32)
 
     @cached_property

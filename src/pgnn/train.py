@@ -23,7 +23,8 @@ from pgnn.splits import Split
 
 Progress = Callable[["Epoch"], object]
 _CHECKPOINT_SECONDS = 10.0
-_TRAIN, _EVAL, _DROPOUT, _ORDER, _PAIRS = range(5)  # what a stream of random numbers is for
+_ONE_THREAD_NODES = 1 << 10
+TRAIN, _EVAL, DROPOUT, _ORDER, _PAIRS = range(5)  # what a stream of random numbers is for
 
 
 @dataclass(frozen=True)
@@ -126,9 +127,21 @@ def fit(
     run = _Run(model, decoder, splits, settings, draws, seed)
     if checkpoint is not None and resume and Path(checkpoint).exists():
         run.restore(Path(checkpoint))
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), _few_threads(run.largest_batch):
         run.train(checkpoint, progress)
     return run.fit
+
+
+@contextmanager
+def _few_threads(num_nodes: int) -> Iterator[None]:
+    """Train small graphs on one thread: waking torch's others costs more than they do."""
+    before = torch.get_num_threads()
+    if num_nodes <= _ONE_THREAD_NODES:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 class _Run:
@@ -157,6 +170,8 @@ class _Run:
             "val": [batch.pairs("val") for batch in self.eval_batches],
             "test": [batch.pairs("test") for batch in self.eval_batches],
         }
+        batches = [*self.train_batches, *self.eval_batches]
+        self.largest_batch = max(batch.graph.num_nodes for batch in batches)
         self.optimizer = torch.optim.Adam(
             self.modules.parameters(),
             lr=settings.lr,
@@ -217,7 +232,7 @@ class _Run:
 
     def _seed_dropout(self, step: int) -> None:
         # torch.manual_seed would format a stack trace each time, for devices not yet in use.
-        seed = self._seed(_DROPOUT, self.epoch, step)
+        seed = self._seed(DROPOUT, self.epoch, step)
         torch.default_generator.manual_seed(seed)
         if self.device.type == "cuda":
             torch.cuda.manual_seed(seed)
@@ -239,6 +254,8 @@ class _Run:
 
     def _order(self, epoch: int) -> list[int]:
         """Return the order of the batches in an epoch."""
+        if len(self.train_batches) == 1:
+            return [0]
         rng = np.random.default_rng(self._seed(_ORDER, epoch))
         return [int(index) for index in rng.permutation(len(self.train_batches))]
 
@@ -250,7 +267,7 @@ class _Run:
         only hand the interpreter to and fro.
         """
         steps = (
-            (self.train_batches[index], _TRAIN, epoch, step)
+            (self.train_batches[index], TRAIN, epoch, step)
             for epoch in range(self.epoch + 1, self.settings.epochs + 1)
             for step, index in enumerate(self._order(epoch))
         )
@@ -277,8 +294,7 @@ class _Run:
         return batch.draw(self.draws, np.random.default_rng(self._seed(purpose, *numbers)))
 
     def _seed(self, *numbers: int) -> int:
-        """Return a seed of its own for each purpose, epoch and step."""
-        return int(np.random.SeedSequence([self.seed, *numbers]).generate_state(1, np.uint64)[0])
+        return seed_of(self.seed, *numbers)
 
     # ------------------------------------------------------------------ evaluation
 
@@ -376,6 +392,11 @@ class _Run:
         found = dict(description["fit"])
         found["history"] = [Epoch(**record) for record in found["history"]]
         self.fit = Fit(**found)
+
+
+def seed_of(seed: int, *numbers: int) -> int:
+    """Return a seed of its own for each purpose, epoch and step of a run."""
+    return int(np.random.SeedSequence([seed, *numbers]).generate_state(1, np.uint64)[0])
 
 
 def _batches(

@@ -1,6 +1,7 @@
 """Hop distances against the oracle, scipy and networkx, and the invariants that must hold."""
 
 from contextlib import contextmanager
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -249,9 +250,21 @@ def test_rule_picks_sweeps_for_large_diameters_only(name, sweeps, monkeypatch):
     monkeypatch.setattr(
         _hops, "search_by_sweeps", lambda *arguments: used.append(True) or sweep(*arguments)
     )
-    graph = FAMILIES[name]
-    anchor_distances(graph, sample_anchor_sets(graph.num_nodes, rng=12))
+    graph = replace(FAMILIES[name])  # a new one, of which no order is kept
+    sets = sample_anchor_sets(graph.num_nodes, rng=12)
+    anchor_distances(graph, sets)
     assert used == [True] * sweeps
+
+
+@pytest.mark.parametrize("name", ["grid", "long strip", "directed cycle"])
+def test_second_search_of_a_deep_graph_goes_straight_to_sweeps(name, monkeypatch):
+    graph = replace(FAMILIES[name])
+    sets = sample_anchor_sets(graph.num_nodes, rng=12)
+    first = anchor_distances(graph, sets)
+    monkeypatch.setattr(_hops, "search_by_levels", None)
+    second = anchor_distances(graph, sets)
+    assert np.array_equal(first.hops, second.hops)
+    assert np.array_equal(first.nearest, second.nearest)
 
 
 @pytest.mark.parametrize(("name", "queue"), [("grid", False), ("tree", False), ("maze", True)])

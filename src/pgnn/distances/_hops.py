@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pgnn.anchors import AnchorSets
 from pgnn.distances import _emit as emit
 from pgnn.distances import _kernels as kernels
-from pgnn.distances._order import relabelled, row_arrays
+from pgnn.distances._order import is_kept, relabelled, row_arrays
 from pgnn.distances._parallel import Progress, run_blocks
 from pgnn.distances._rows import ROW_BYTES, empty_rows
 from pgnn.graph import Graph
@@ -105,7 +105,9 @@ def hop_distances(
 ) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Search from all sets; returns (hops, nearest), `[n, k]` each, -1 where unreachable."""
     job = _Job(graph, sets, cutoff, num_threads, _rising(progress))
-    found = search_by_levels(job)
+    found = None
+    if cutoff is not None or not is_kept(graph):  # its order is kept: levels gave up before
+        found = search_by_levels(job)
     for key_type, hops_type in ((np.uint32, np.int16), (np.uint64, np.int32)):
         if found is None:
             found = search_by_sweeps(job, key_type, hops_type)

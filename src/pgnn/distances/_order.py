@@ -38,6 +38,11 @@ def relabelled(graph: Graph) -> tuple[NDArray[np.uint32], Graph]:
     return kept
 
 
+def is_kept(graph: Graph) -> bool:
+    """Return whether the graph's order is known from an earlier search."""
+    return "_relabelled" in graph.__dict__
+
+
 def _relabel(graph: Graph) -> tuple[NDArray[np.uint32], Graph]:
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 

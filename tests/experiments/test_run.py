@@ -1,0 +1,360 @@
+"""One run of a cell: its record, its data, its seed; and many runs, stored as they end."""
+
+import json
+from concurrent.futures import Future
+
+import numpy as np
+import pytest
+
+from pgnn import PGNNError, datasets
+from pgnn.experiments import run
+from pgnn.experiments.config import COLUMNS, setup_of
+from pgnn.experiments.run import Job, Store, load_graphs, run_heuristics, run_job, run_jobs
+from pgnn.heuristics import HEURISTICS
+from pgnn.nn import DistanceDecoder, DotDecoder
+
+FIELDS = {
+    *("column", "model", "protocol", "seed", "test_auc", "val_auc", "best_epoch", "epochs"),
+    *("seconds", "graphs", "settings", "versions"),
+}
+
+
+# ---------------------------------------------------------------------- data
+
+
+@pytest.mark.parametrize("protocol", ["paper", "released"])
+def test_load_graphs_asks_for_the_data_of_the_setup(small_data, protocol):
+    load_graphs("protein", protocol, 7, "somewhere")
+    how = {"paper": ("feature", "paper"), "released": ("node", "released")}[protocol]
+    assert small_data == [
+        {"name": "protein", "seed": 7, "data_dir": "somewhere",
+         "standardize": how[0], "keep": how[1]}
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("column", ["email", "protein"])
+def test_load_graphs_leaves_out_graphs_without_pairs_to_tell_apart(small_data, column):
+    graphs = load_graphs(column, "paper", 0, None)
+    assert [graph.num_nodes for graph in graphs] == [8, 9, 10, 11, 12]
+    assert all(1 < len(np.unique(graph.y)) < graph.num_nodes for graph in graphs)
+
+
+def test_load_graphs_keeps_all_graphs_for_links(small_data):
+    assert len(load_graphs("ppi", "paper", 0, None)) == 7
+
+
+@pytest.mark.parametrize(("column", "num_nodes"), [("grid-t", 30), ("communities-t", 24)])
+def test_load_graphs_gives_one_hot_columns_n_features(small_data, column, num_nodes):
+    (graph,) = load_graphs(column, "paper", 0, None)
+    np.testing.assert_array_equal(graph.x, np.eye(num_nodes))
+
+
+def test_load_graphs_leaves_other_columns_their_features(small_data):
+    assert load_graphs("grid", "paper", 0, None)[0].x.shape == (30, 1)
+
+
+# ---------------------------------------------------------------------- one run
+
+
+@pytest.mark.parametrize("model", ["gcn", "mlp", "pgnn-f-1l", "pgnn-e-2l", "pgnn-p-2l"])
+@pytest.mark.parametrize("protocol", ["paper", "released"])
+def test_run_job_gives_a_whole_record(small_data, model, protocol):
+    record = run_job(Job("grid", model, protocol, 1), epochs=3)
+    assert set(record) == FIELDS
+    assert (record["column"], record["model"]) == ("grid", model)
+    assert (record["protocol"], record["seed"]) == (protocol, 1)
+    assert 0 <= record["test_auc"] <= 1
+    assert 0 <= record["val_auc"] <= 1
+    assert (record["epochs"], record["best_epoch"], record["graphs"]) == (3, 3, 1)
+    assert json.loads(json.dumps(record, allow_nan=False)) == record
+
+
+def test_run_job_records_the_settings_and_versions_it_ran_with(small_data):
+    record = run_job(Job("grid", "pgnn-p-2l", "released", 0), epochs=2)
+    assert record["settings"]["protocol"] == "released"
+    assert record["settings"]["fit"]["epochs"] == 2
+    assert record["settings"]["fit"]["eval_draws"] == 8  # the preset's, not the column's
+    assert set(record["versions"]) == {"pgnn", "python", "torch", "numpy", "numba"}
+    assert all(isinstance(version, str) and version for version in record["versions"].values())
+
+
+@pytest.mark.parametrize("model", ["gin", "pgnn-e-2l"])
+def test_run_job_same_seed_gives_the_same_result(small_data, model):
+    import torch
+
+    def result(seed):
+        torch.rand(seed + 3)  # what was drawn before does not matter
+        record = run_job(Job("communities", model, "paper", seed), epochs=5)
+        return record["test_auc"], record["val_auc"], record["best_epoch"]
+
+    assert result(0) == result(0)
+    assert len({result(seed) for seed in range(3)}) > 1
+
+
+def test_run_job_leaves_the_random_numbers_of_torch_alone(small_data):
+    import torch
+
+    before = torch.random.get_rng_state()
+    run_job(Job("grid", "pgnn-e-1l", "paper", 0), epochs=2)
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
+def test_run_job_counts_only_graphs_with_pairs(small_data):
+    assert run_job(Job("email", "gcn", "paper", 0), epochs=2)["graphs"] == 5
+
+
+def test_run_job_of_a_one_hot_column_reads_n_features(small_data, monkeypatch):
+    channels = []
+    make = run.make_model
+
+    def spy(name, in_channels, setup, seed):
+        channels.append(in_channels)
+        return make(name, in_channels, setup, seed)
+
+    monkeypatch.setattr(run, "make_model", spy)
+    run_job(Job("grid-t", "pgnn-e-1l", "paper", 0), epochs=2)
+    assert channels == [30]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "decoder", "scheme"),
+    [("paper", DistanceDecoder, "bernoulli"), ("released", DotDecoder, "fixed")],
+)
+def test_make_model_follows_the_setup(protocol, decoder, scheme):
+    setup = setup_of("grid", protocol)
+    _, made, draws = run.make_model("pgnn-f-2l", 1, setup, 0)
+    assert isinstance(made, decoder)
+    assert (draws.proximity, draws.cutoff, draws.scheme) == ("hops", 2, scheme)
+    _, _, draws = run.make_model("pgnn-p-2l", 1, setup, 0)
+    assert (draws.proximity, draws.c) == ("ppr", 4.0)
+    assert run.make_model("gcn", 1, setup, 0)[2] is None
+
+
+def test_run_job_cut_off_and_resumed_ends_as_if_it_had_not_been(small_data, tmp_path, monkeypatch):
+    from pgnn import train
+
+    monkeypatch.setattr(train, "_CHECKPOINT_SECONDS", 0.0)
+    job = Job("communities", "pgnn-e-2l", "paper", 0)
+    whole = run_job(job, epochs=24)
+    seen = []
+
+    def killed(epoch):
+        seen.append(epoch.epoch)
+        if epoch.epoch == 13:
+            raise KeyboardInterrupt
+
+    path = tmp_path / "checkpoint.safetensors"
+    with pytest.raises(KeyboardInterrupt):
+        run_job(job, epochs=24, checkpoint=path, progress=killed)
+    resumed = run_job(
+        job,
+        epochs=24,
+        checkpoint=path,
+        resume=True,
+        progress=lambda epoch: seen.append(epoch.epoch),
+    )
+    assert seen == [*range(1, 14), *range(13, 25)]  # the cut-off epoch was not stored
+    for name in ("test_auc", "val_auc", "best_epoch", "epochs"):
+        assert resumed[name] == whole[name]
+
+
+# ---------------------------------------------------------------------- heuristics
+
+
+@pytest.mark.parametrize("column", ["grid", "communities-pairs", "email"])
+@pytest.mark.parametrize("protocol", ["paper", "released"])
+def test_run_heuristics_gives_a_record_each(small_data, column, protocol):
+    records = run_heuristics(column, protocol, 3, None)
+    assert [record["model"] for record in records] == list(HEURISTICS)
+    for record in records:
+        assert set(record) == {
+            *("column", "model", "protocol", "seed", "test_auc", "seconds", "versions")
+        }
+        assert (record["column"], record["protocol"], record["seed"]) == (column, protocol, 3)
+        assert 0 <= record["test_auc"] <= 1
+    assert json.loads(json.dumps(records, allow_nan=False)) == records
+
+
+def test_run_heuristics_scores_the_pairs_that_models_are_judged_by(small_data):
+    from pgnn.heuristics import heuristic_scores
+    from pgnn.metrics import roc_auc
+    from pgnn.splits import make_splits
+
+    (split,) = make_splits([datasets.grid(5, 6)], "link", rng=2, protocol="paper")
+    for record in run_heuristics("grid", "paper", 2, None):
+        scores = heuristic_scores(split.graph, split.test.pairs, record["model"])
+        assert record["test_auc"] == roc_auc(split.test.labels, scores)
+
+
+# ---------------------------------------------------------------------- the store
+
+
+def test_store_gives_back_what_was_added(record, tmp_path):
+    store = Store(tmp_path / "folder" / "runs.jsonl")
+    assert store.records() == []
+    assert not store.path.exists()
+    added = [record(seed=seed, settings={"fit": {"lr": 0.01}}) for seed in range(3)]
+    for one in added:
+        store.add(one)
+    assert store.records() == added == Store(str(store.path)).records()
+    assert len(store.path.read_text().splitlines()) == 3
+
+
+def test_store_keeps_lines_it_did_not_write(record, tmp_path):
+    path = tmp_path / "runs.jsonl"
+    path.write_text(json.dumps(record(seed=8)) + "\n")
+    Store(path).add(record(seed=9))
+    assert [found["seed"] for found in Store(path).records()] == [8, 9]
+
+
+@pytest.mark.parametrize("length", [1, 2, 20, -2])
+def test_store_ignores_a_line_that_was_cut_off_and_begins_a_new_one(record, tmp_path, length):
+    store = Store(tmp_path / "runs.jsonl")
+    store.add(record(seed=0))
+    store.add(record(seed=1))
+    first, second = store.path.read_text().splitlines(keepends=True)
+    store.path.write_text(first + second[:length])
+    assert store.records() == [record(seed=0)]
+    assert store.missing([Job("grid", "gcn", "paper", 1)])
+    store.add(record(seed=2))
+    assert store.records() == [record(seed=0), record(seed=2)]
+    assert store.path.read_text().endswith("\n")
+
+
+def test_store_reads_a_whole_line_that_only_lacks_its_end(record, tmp_path):
+    store = Store(tmp_path / "runs.jsonl")
+    store.path.write_text(json.dumps(record(seed=0)))
+    store.add(record(seed=1))
+    assert store.records() == [record(seed=0), record(seed=1)]
+
+
+def test_store_missing_gives_the_jobs_that_were_not_done_in_order(record, tmp_path):
+    store = Store(tmp_path / "runs.jsonl")
+    jobs = [
+        Job("grid", "gcn", "paper", 0),
+        Job("grid", "gcn", "paper", 1),
+        Job("grid", "gcn", "released", 0),
+        Job("grid", "gin", "paper", 0),
+        Job("grid-t", "gcn", "paper", 0),
+    ]
+    assert store.missing(jobs) == jobs
+    store.add(record("grid", "gcn", "paper", 0))
+    assert store.missing(jobs) == jobs[1:]
+    for job in jobs[1:4]:
+        store.add(record(job.column, job.model, job.protocol, job.seed))
+    assert store.missing(jobs) == jobs[4:]
+
+
+@pytest.mark.parametrize("where", ["a file/runs.jsonl", "a folder"])
+def test_store_that_cannot_be_written_says_so(record, tmp_path, where):
+    (tmp_path / "a file").write_text("")
+    (tmp_path / "a folder").mkdir()
+    with pytest.raises(PGNNError, match=f"{where}: cannot be written"):
+        Store(tmp_path / where).add(record())
+
+
+def test_store_that_cannot_be_read_says_so(tmp_path):
+    with pytest.raises(PGNNError, match="cannot be read"):
+        Store(tmp_path).records()
+
+
+# ---------------------------------------------------------------------- many runs
+
+
+class InlinePool:
+    """Runs what is submitted at once, in this process."""
+
+    made: list["InlinePool"]
+
+    def __init__(self, num_processes, context, initializer):
+        self.num_processes, self.method = num_processes, context.get_start_method()
+        self.shutdowns = []
+        InlinePool.made.append(self)
+
+    def submit(self, function, *arguments, **options):
+        future = Future()
+        try:
+            future.set_result(function(*arguments, **options))
+        except PGNNError as error:
+            future.set_exception(error)
+        return future
+
+    def shutdown(self, **options):
+        self.shutdowns.append(options)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.shutdowns.append("closed")
+
+
+@pytest.fixture
+def inline(monkeypatch):
+    InlinePool.made = []
+    monkeypatch.setattr(run, "ProcessPoolExecutor", InlinePool)
+    return InlinePool.made
+
+
+def test_run_jobs_gives_a_record_a_job(inline, monkeypatch):
+    asked = []
+
+    def fake(job, *, data_dir):
+        asked.append((job, data_dir))
+        return {"seed": job.seed}
+
+    monkeypatch.setattr(run, "run_job", fake)
+    jobs = [Job("grid", "gcn", "paper", seed) for seed in range(3)]
+    records = list(run_jobs(jobs, num_processes=2, data_dir="there"))
+    assert sorted(record["seed"] for record in records) == [0, 1, 2]
+    assert asked == [(job, "there") for job in jobs]
+    (pool,) = inline
+    assert (pool.num_processes, pool.method) == (2, "spawn")
+    assert pool.shutdowns == ["closed"]
+
+
+def test_run_jobs_passes_an_error_on_and_cancels_the_others(inline, monkeypatch):
+    def fake(job, *, data_dir):
+        raise PGNNError("no such thing")
+
+    monkeypatch.setattr(run, "run_job", fake)
+    with pytest.raises(PGNNError, match="no such thing"):
+        list(run_jobs([Job("grid", "gcn", "paper", 0)], num_processes=1, data_dir=None))
+    assert inline[0].shutdowns[0] == {"wait": False, "cancel_futures": True}
+
+
+def test_run_jobs_left_half_way_cancels_the_others(inline, monkeypatch):
+    monkeypatch.setattr(run, "run_job", lambda job, data_dir: {"seed": job.seed})
+    jobs = [Job("grid", "gcn", "paper", seed) for seed in range(3)]
+    records = run_jobs(jobs, num_processes=1, data_dir=None)
+    assert next(records)["seed"] in (0, 1, 2)
+    records.close()
+    assert inline[0].shutdowns[0] == {"wait": False, "cancel_futures": True}
+
+
+@pytest.mark.parametrize("count", [0, -1])
+def test_run_jobs_needs_a_process(count):
+    with pytest.raises(PGNNError, match=rf"jobs must be a positive integer \(got {count}\)"):
+        list(run_jobs([], num_processes=count, data_dir=None))
+
+
+def test_run_jobs_without_jobs_starts_nothing():
+    assert list(run_jobs([], num_processes=2, data_dir=None)) == []
+
+
+def test_run_jobs_in_other_processes_gives_the_same_numbers():
+    jobs = [Job("grid", "mlp", "paper", seed) for seed in range(3)]
+    records = list(run_jobs(jobs, num_processes=2, data_dir=None))
+    assert sorted(record["seed"] for record in records) == [0, 1, 2]
+    (third,) = (record for record in records if record["seed"] == 2)
+    here = run_job(jobs[2])
+    for name in ("test_auc", "val_auc", "best_epoch", "epochs", "settings", "versions"):
+        assert third[name] == here[name]
+    assert third["epochs"] < setup_of("grid", "paper").fit.epochs  # patience ended it
+
+
+def test_every_column_can_be_run_under_both_protocols(small_data):
+    for column in COLUMNS:
+        for protocol in ("paper", "released"):
+            record = run_job(Job(column, "mlp", protocol, 0), epochs=1)
+            assert 0 <= record["test_auc"] <= 1
