@@ -97,10 +97,34 @@ def show_speed() -> None:
     )
 
 
+def show_learning() -> None:
+    """A P-GNN and four GNNs learn which nodes share a community."""
+    from pgnn.experiments.config import COLUMNS, LABELS
+    from pgnn.experiments.run import Job, run_job
+
+    console.rule("4. What position buys: which two nodes are of the same community?")
+    console.print(
+        "\n20 communities of 20 nodes, no features; pairs held out for testing; 150 epochs each\n"
+    )
+    column = COLUMNS["communities-pairs"]
+    for model in ("gcn", "sage", "gat", "gin", "pgnn-e-2l"):
+        with console.status(f"training {LABELS[model]} ..."):
+            record = run_job(Job(column.name, model, "paper", 0), epochs=150)
+        paper = column.published(model)
+        assert paper is not None
+        console.print(
+            f"  {LABELS[model]:<12} test AUC {record['test_auc']:.3f}   "
+            f"{record['seconds']:4.1f} s   (the paper: {paper[0]:.3f})"
+        )
+    console.print()
+
+
 if __name__ == "__main__":
     show_positions()
     show_bourgain()
     show_speed()
+    show_learning()
     console.print(
-        "Next: README.md for ten lines of your own, [bold]pgnn bench distances[/] to measure."
+        "Next: README.md for ten lines of your own, [bold]pgnn train grid[/] to train, "
+        "[bold]pgnn reproduce grid --runs 3[/] for a column of the paper's table."
     )

@@ -132,7 +132,7 @@ def test_datasets_shows_a_table(command):
     assert done.code == 0
     assert done.stderr == ""
     for name in ("grid", "communities", "ppi", "email", "protein"):
-        (line,) = (line for line in done.stdout.splitlines() if f"│ {name} " in line)
+        (line,) = (line for line in done.stdout.splitlines() if line.startswith(f"│ {name} "))
         assert ("yes" in line) == (name in ("grid", "communities"))
     assert "56,658" in done.stdout
 

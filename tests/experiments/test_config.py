@@ -23,7 +23,7 @@ NAMES = {
 
 
 def parse_table(tex, label):
-    """Return titles, row labels and a row of (mean, deviation) pairs each, of a table of the paper."""
+    """Return a table's titles, and for each row its label and pairs of mean and deviation."""
     after = tex[tex.index(f"\\label{{{label}}}") :]
     body = after[after.index(r"\toprule") : after.index(r"\end{tabular}")]
     body = re.sub(r"\\(toprule|midrule|bottomrule)", "", body)

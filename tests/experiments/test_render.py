@@ -131,7 +131,7 @@ def test_png_is_replaced_whole_or_not_at_all(record, tmp_path, monkeypatch):
     tables = compare([record()], [COLUMNS["grid"]], "paper")
     with monkeypatch.context() as patch:
         patch.setattr(Figure, "savefig", half)
-        with pytest.raises(PGNNError, match="cannot be written .No space left"):
+        with pytest.raises(PGNNError, match=r"cannot be written \(No space left"):
             to_png(tables, path)
     assert path.read_bytes() == b"before"
     assert list(tmp_path.iterdir()) == [path]
