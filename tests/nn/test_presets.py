@@ -14,7 +14,7 @@ TABLE = {
     "pgnn-f-2l": Preset(2, "hops", 2, "closest"),
     "pgnn-e-1l": Preset(1, "hops", None, "closest"),
     "pgnn-e-2l": Preset(2, "hops", None, "closest"),
-    "pgnn-p-2l": Preset(2, "ppr", None, "mean"),
+    "pgnn-p-2l": Preset(2, "ppr", None, "mean", gate="vector", c=4.0, eval_draws=8),
 }
 
 
@@ -34,14 +34,15 @@ def test_settings_are_as_documented(name, variant):
     assert model.normalize is (not paper and num_layers > 1)
     for number, layer in enumerate(model.layers):
         assert layer.message == variant
-        assert (layer.gate is None) == paper
+        gate = TABLE[name].gate or ("none" if paper else "scalar")
+        assert (layer.gate is None) == (gate == "none")
         assert (layer.agg_m, layer.agg_s) == (TABLE[name].agg_m, "mean")
         assert layer.sigma == ("tanh" if paper and number == num_layers - 1 else None)
         assert layer.bias is not None
         assert layer.w_bias is not None
-        if not paper:
+        if gate != "none":
             assert layer.gate.hidden.weight.shape == (8, 1)
-            assert layer.gate.out.weight.shape == (1, 8)
+            assert layer.gate.out.weight.shape == (1 if gate == "scalar" else 8, 8)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,7 @@ def test_number_of_parameters(name, variant, in_channels, expected):
 def test_model_runs_on_the_distances_it_reads(name, variant):
     preset = PRESETS[name]
     if preset.proximity == "ppr":
-        distances = Positions.from_proximity(anchor_ppr(GRAPH, SETS), SETS)
+        distances = Positions.from_proximity(anchor_ppr(GRAPH, SETS), SETS).quantised()
     else:
         distances = anchor_distances(GRAPH, SETS, cutoff=preset.cutoff)
     model = make_pgnn(name, 1, variant=variant)
