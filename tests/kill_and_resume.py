@@ -1,9 +1,9 @@
-"""A small training run, to be killed and resumed: kill_and_resume.py CHECKPOINT [--kills N --seed S].
+"""A small training run, to be killed and resumed: CHECKPOINT [--kills N --seed S].
 
-It writes a checkpoint after every epoch, resumes from it if there is one, prints a line an epoch, and
-at last its numbers as JSON. With --kills, it starts itself N times as a child and kills it at a random
-moment of training, then lets it finish. Children are forked before torch has run anything, so
-that the seconds torch needs to load are spent once.
+It writes a checkpoint after every epoch, resumes from it if there is one, prints a line an epoch,
+and at last its numbers as JSON. With --kills, it first starts itself N times as a child and kills
+it at a random moment of training. Children are forked, on one thread, when all is loaded: the
+seconds this takes are spent once.
 """
 
 import argparse
@@ -27,14 +27,14 @@ EPOCHS = 60
 SECONDS_AN_EPOCH = 0.02
 
 
-def run(checkpoint, *, resume=True, pause=SECONDS_AN_EPOCH):
+def run(checkpoint, *, epochs=EPOCHS):
     """Train and return every number that a resumed run must reproduce."""
     torch.set_num_threads(1)
     train._CHECKPOINT_SECONDS = -1.0  # after every epoch
 
     def progress(record):
         print(record.epoch, flush=True)
-        time.sleep(pause)
+        time.sleep(SECONDS_AN_EPOCH)
 
     torch.manual_seed(0)
     model, decoder = make_pgnn("pgnn-e-2l", 1, hidden_channels=8), DistanceDecoder()
@@ -42,11 +42,11 @@ def run(checkpoint, *, resume=True, pause=SECONDS_AN_EPOCH):
         model,
         decoder,
         [split_links(communities(4, 6, rng=0), rng=0)],
-        settings=train.FitSettings(epochs=EPOCHS, eval_every=4, lr_drop=30, eval_draws=2),
+        settings=train.FitSettings(epochs=epochs, eval_every=4, lr_drop=30, eval_draws=2),
         draws=Draws(),
         seed=1,
         checkpoint=checkpoint,
-        resume=resume,
+        resume=True,
         progress=progress,
     )
     weights = b"".join(p.detach().numpy().tobytes() for p in model.parameters())
@@ -64,7 +64,7 @@ def killed_at_random(checkpoint, chance):
     if child == 0:
         os.dup2(write, sys.stdout.fileno())
         run(checkpoint)
-        os._exit(0)
+        os._exit(0)  # never back into the parent's loop
     os.close(write)
     with os.fdopen(read) as lines:
         first = int(lines.readline())
@@ -80,6 +80,8 @@ def main():
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
+    if arguments.kills:
+        run(None, epochs=1)  # loads what is loaded at first use
     chance = random.Random(arguments.seed)
     starts = [killed_at_random(arguments.checkpoint, chance) for _ in range(arguments.kills)]
     print(json.dumps({**run(arguments.checkpoint), "starts": starts}))

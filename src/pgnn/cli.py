@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -102,6 +103,9 @@ def train(
         Path | None, typer.Option(help="Folder for checkpoint.safetensors and result.json.")
     ] = None,
     resume: Annotated[bool, typer.Option(help="Go on from the checkpoint in --out.")] = False,
+    tensorboard: Annotated[
+        Path | None, typer.Option(help="Folder to log losses and AUCs to, for TensorBoard.")
+    ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Default: torch's number.")] = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
@@ -137,6 +141,7 @@ def train(
             data_dir=data_dir,
             progress=progress,
         ),
+        tensorboard,
     )
     if as_json:
         typer.echo(json.dumps(record, indent=2))
@@ -148,12 +153,18 @@ def train(
     )
 
 
-def _with_progress(title: str, work: Any) -> Any:
+def _with_progress(title: str, work: Any, log_folder: Path | None) -> Any:
     """Run work(report) under a bar that shows loss and validation AUC."""
+    from pgnn._tensorboard import tensorboard_log
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(
-        *columns, TimeRemainingColumn(), TextColumn("{task.fields[note]}"), console=people
-    ) as bar:
+    logging = nullcontext() if log_folder is None else tensorboard_log(log_folder)
+    with (
+        logging as log,
+        Progress(
+            *columns, TimeRemainingColumn(), TextColumn("{task.fields[note]}"), console=people
+        ) as bar,
+    ):
         task = bar.add_task(title, total=None, note="")
         best = {"auc": 0.0}
 
@@ -161,6 +172,8 @@ def _with_progress(title: str, work: Any) -> Any:
             best["auc"] = max(best["auc"], epoch.val_auc or 0.0)
             note = f"loss {epoch.loss:.4f}  best validation AUC {best['auc']:.4f}"
             bar.update(task, completed=epoch.epoch, total=total, note=note)
+            if log is not None:
+                log(epoch)
 
         return work(report)
 
