@@ -7,16 +7,15 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict, replace
-from pathlib import Path
 
-import kill_and_resume
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgnn import Graph, PGNNError, train
+import kill_and_resume
+from pgnn import PGNNError, train
 from pgnn.batches import Draws
 from pgnn.checkpoint import FORMAT, load_checkpoint, save_checkpoint
 from pgnn.datasets.synthetic import communities
@@ -122,10 +121,10 @@ def test_checkpoint_with_a_changed_byte_in_front_loads_or_is_named(tmp_path_fact
     data[int(place * (len(data) - 200))] = byte
     (folder / "c").write_bytes(data)
     try:
-        tensors, _ = load_checkpoint(folder / "c")
-        assert [len(tensor) for tensor in tensors.values()] == [50]
+        outcome = [len(tensor) for tensor in load_checkpoint(folder / "c")[0].values()]
     except PGNNError as error:
-        assert str(folder / "c") in str(error)
+        outcome = str(error)
+    assert outcome == [50] or str(folder / "c") in outcome
 
 
 @pytest.mark.parametrize(
@@ -246,9 +245,6 @@ def same_sizes_other_edges():
     return other
 
 
-WITHOUT_CHECK = pytest.mark.xfail(reason="a checkpoint's identity counts nodes and pairs only")
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -258,10 +254,9 @@ WITHOUT_CHECK = pytest.mark.xfail(reason="a checkpoint's identity counts nodes a
         {"draws": Draws(num_sets=9)},
         {"splits": [split_links(communities(4, 6, rng=0), rng=0)]},
         {"splits": [SPLIT, SPLIT]},
-        pytest.param({"splits": [same_sizes_other_edges()]}, marks=WITHOUT_CHECK, id="edges"),
+        pytest.param({"splits": [same_sizes_other_edges()]}, id="edges"),
         pytest.param(
             {"splits": [Split(SPLIT.graph, SPLIT.train, SPLIT.test, SPLIT.val)]},
-            marks=WITHOUT_CHECK,
             id="held-out pairs",
         ),
         pytest.param(
@@ -270,7 +265,6 @@ WITHOUT_CHECK = pytest.mark.xfail(reason="a checkpoint's identity counts nodes a
                     replace(SPLIT, graph=replace(SPLIT.graph, x=2 * np.asarray(SPLIT.graph.x)))
                 ]
             },
-            marks=WITHOUT_CHECK,
             id="features",
         ),
     ],
@@ -287,7 +281,6 @@ def test_checkpoint_of_another_model_is_refused(tmp_path):
         start("gcn", tmp_path / "c", resume=True, draws=Draws(num_sets=8))
 
 
-@pytest.mark.xfail(raises=RuntimeError, reason="models of the same repr are taken for the same")
 def test_checkpoint_of_a_model_with_another_gate_is_refused(tmp_path, monkeypatch):
     start("pgnn-e-2l", tmp_path / "c")
     build = make_pgnn
@@ -335,23 +328,22 @@ def assert_finished_alike(found, expected, path):
 @pytest.mark.parametrize("seed", range(3))
 def test_run_killed_again_and_again_ends_with_the_same_numbers(tmp_path, uninterrupted, seed):
     path = tmp_path / "run.safetensors"
-    found = numbers_of(started(path, "--kills", 6, "--seed", seed))
+    found = numbers_of(started(path, "--kills", 7, "--seed", seed))
     killed = [epoch for epoch in found["starts"] if epoch is not None]
-    assert len(killed) >= 3  # all six, unless the machine stood still for a second
+    assert len(killed) >= 3  # all seven, unless the machine stood still for a second
     assert killed == sorted(killed)
     assert killed[-1] > 1
     assert_finished_alike(found, uninterrupted, path)
 
 
 def test_killed_process_is_resumed_by_another(tmp_path, uninterrupted):
-    path, chance = tmp_path / "run.safetensors", random.Random(0)
-    for _ in range(2):
-        process = started(path)
-        assert process.stdout.readline()
-        time.sleep(chance.uniform(0.05, 0.3))
-        process.kill()
-        process.communicate()
-        assert process.returncode < 0
+    path = tmp_path / "run.safetensors"
     process = started(path)
-    assert int(process.stdout.readline()) > 1
-    assert_finished_alike(numbers_of(process), uninterrupted, path)
+    assert process.stdout.readline()
+    time.sleep(random.Random(0).uniform(0.1, 0.3))
+    process.kill()
+    process.communicate()
+    assert process.returncode < 0
+    other = started(path)
+    assert int(other.stdout.readline()) > 1
+    assert_finished_alike(numbers_of(other), uninterrupted, path)

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 import pytest
 
-COMMANDS = [["datasets"], ["train"], ["reproduce"], ["bench", "distances"], ["bench", "layer"]]
+COMMANDS = [
+    *(["datasets"], ["train"], ["reproduce"]),
+    *(["bench", "distances"], ["bench", "layer"], ["bench", "train"]),
+]
 
 
 def pgnn_command(*arguments):

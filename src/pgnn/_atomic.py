@@ -12,6 +12,18 @@ from typing import BinaryIO
 from pgnn.errors import PGNNError
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it, unless it is there.
+
+    Raises:
+        PGNNError: If it cannot be made, as where a file has its name.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise PGNNError(f"{path}: is not a folder and cannot be made ({error.strerror})") from error
+
+
 @contextmanager
 def open_atomic(path: Path) -> Iterator[BinaryIO]:
     """Open a file for writing that takes the name `path` when, and only when, all is written.

@@ -110,7 +110,7 @@ class AnchorSets:
             np.concatenate([p[i] + np.int32(s) for p, s in zip(parts, shifts, strict=False)])
             for i in range(len(parts[0]))
         ]
-        return AnchorSets._flat(members, int(shifts[-1]), parts[0].size_class.copy())
+        return AnchorSets._flat(members, int(shifts[-1]), np.zeros(len(members), dtype=np.int64))
 
     @property
     def sizes(self) -> NDArray[np.int64]:

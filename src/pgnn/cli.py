@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from pgnn._cli_bench import bench_app
 from pgnn.errors import PGNNError
@@ -41,7 +44,8 @@ def main() -> None:
     try:
         app()
     except PGNNError as error:
-        people.print(f"[bold red]pgnn:[/] {error}", highlight=False, soft_wrap=True)
+        # Not markup: what the user wrote may have brackets.
+        people.print(Text.assemble(("pgnn:", "bold red"), f" {error}"), soft_wrap=True)
         sys.exit(2)
 
 
@@ -97,7 +101,9 @@ def train(
     one_hot: Annotated[
         bool, typer.Option("--one-hot", help="One-hot features (the -T columns).")
     ] = (False),
-    seed: Annotated[int, typer.Option(help="Decides split, weights, anchors and dropout.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Decides split, weights, anchors and dropout.")
+    ] = 0,
     epochs: Annotated[int | None, typer.Option(min=1, help="Default: the experiment's.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for checkpoint.safetensors and result.json.")
@@ -157,18 +163,13 @@ def _with_progress(title: str, work: Any, log_folder: Path | None) -> Any:
     """Run work(report) under a bar that shows loss and validation AUC."""
     from pgnn._tensorboard import tensorboard_log
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     logging = nullcontext() if log_folder is None else tensorboard_log(log_folder)
-    with (
-        logging as log,
-        Progress(
-            *columns, TimeRemainingColumn(), TextColumn("{task.fields[note]}"), console=people
-        ) as bar,
-    ):
-        task = bar.add_task(title, total=None, note="")
+    with logging as log, _bar(TextColumn("{task.fields[note]}")) as bar:
+        task = bar.add_task(escape(title), total=None, note="")
         best = {"auc": 0.0}
 
         def report(epoch: Epoch, total: int) -> None:
+            bar.start()
             best["auc"] = max(best["auc"], epoch.val_auc or 0.0)
             note = f"loss {epoch.loss:.4f}  best validation AUC {best['auc']:.4f}"
             bar.update(task, completed=epoch.epoch, total=total, note=note)
@@ -176,6 +177,18 @@ def _with_progress(title: str, work: Any, log_folder: Path | None) -> Any:
                 log(epoch)
 
         return work(report)
+
+
+@contextmanager
+def _bar(*more: TextColumn) -> Iterator[Progress]:
+    """Give a bar that its first report starts, so that a mistake before it is one line alone."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    bar = Progress(*columns, TimeRemainingColumn(), *more, console=people)
+    try:
+        yield bar
+    finally:
+        if bar.live.is_started:
+            bar.stop()
 
 
 @app.command("reproduce")
@@ -206,16 +219,11 @@ def reproduce(
     """
     from pgnn.experiments.reproduce import reproduce as run_tables
 
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=people,
-    ) as bar:
+    with _bar() as bar:
         task = bar.add_task("runs", total=None)
 
         def report(done: int, total: int, text: str) -> None:
+            bar.start()
             bar.update(task, completed=done, total=total)
             if text:
                 bar.console.print(text, highlight=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -181,7 +182,7 @@ class _Run:
         self.fit = Fit()
         self.best: dict[str, Tensor] = {}
         self.epoch = 0
-        self.last_draw: dict[int, Any] = {}
+        self.last_draw: dict[tuple[int, ...], Any] = {}
 
     # ------------------------------------------------------------------ training
 
@@ -217,7 +218,7 @@ class _Run:
         for step, index in enumerate(self._order(self.epoch)):
             read = next(inputs)
             if settings.reuse_draw:
-                self.last_draw[id(self.train_batches[index])] = read
+                self.last_draw[_graphs(self.train_batches[index])] = read
             self._seed_dropout(step)
             losses.append(self._step(index, read, step))
         loss = float(torch.stack(losses).mean())
@@ -325,7 +326,7 @@ class _Run:
                 continue
             total = torch.zeros_like(pairs.labels)
             for draw in range(num_draws):
-                read = self.last_draw.get(id(batch))
+                read = self.last_draw.get(_graphs(batch))
                 if read is None or num_draws > 1:
                     read = self._read(batch, _EVAL, self.epoch, number, draw)
                 total += self.modules["decoder"](self.modules["model"](batch.x, read), pairs.nodes)
@@ -344,14 +345,16 @@ class _Run:
     def _identity(self) -> dict[str, Any]:
         """What must be the same for a checkpoint to be of this run."""
         draws = None if self.draws is None else asdict(self.draws)
-        sizes = [[int(n) for n in batch.sizes] for batch in self.train_batches]
         return {
             "settings": asdict(self.settings),
             "draws": draws,
             "seed": self.seed,
             "modules": repr(self.modules),
-            "sizes": sizes,
-            "pairs": [len(pairs.graph) for pairs in self.train_pairs],
+            "shapes": {k: list(v.shape) for k, v in self.modules.state_dict().items()},
+            "data": [
+                _digest(self.train_batches, ("train",)),
+                _digest(self.eval_batches, ("val", "test")),
+            ],
         }
 
     def save(self, path: Path) -> None:
@@ -405,6 +408,26 @@ def _batches(
     """Join the splits that have pairs of some part, a few graphs a batch."""
     having = [split for split in splits if any(len(getattr(split, part)) for part in parts)]
     return [Batch(having[i : i + size], device) for i in range(0, len(having), size)]
+
+
+def _graphs(batch: Batch) -> tuple[int, ...]:
+    """Which splits a batch joins: batches to train and to judge by are made apart."""
+    return tuple(id(split) for split in batch.splits)
+
+
+def _digest(batches: Sequence[Batch], parts: Sequence[Part]) -> str:
+    """A fingerprint of visible graphs, features and pairs."""
+    found = hashlib.sha256()
+    for batch in batches:
+        graph = batch.graph
+        for array in (batch.sizes, graph.indptr, graph.indices, graph.weights, graph.x):
+            found.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
+        for split in batch.splits:
+            for part in parts:
+                chosen = getattr(split, part)
+                found.update(f"{part} {len(chosen)} ".encode())
+                found.update(chosen.pairs.tobytes() + chosen.labels.tobytes())
+    return found.hexdigest()
 
 
 def _required(pairs: Pairs | None) -> Pairs:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pgnn._atomic import open_atomic
+from pgnn.errors import PGNNError
 from pgnn.experiments.compare import Cell, TableOfCells, label
 
 _TITLES = {1: "Link prediction", 2: "Pairwise node classification"}
@@ -20,6 +21,8 @@ def to_markdown(tables: Sequence[TableOfCells]) -> str:
     parts = []
     for table in tables:
         runs = sorted({cell.runs for cell in table.cells.values() if cell is not None})
+        if not runs:
+            continue
         counted = f"{runs[0]} to {runs[-1]} runs" if len(runs) > 1 else f"{runs[0]} runs"
         parts.append(
             f"### Table {table.number}: {_TITLES[table.number]}, protocol `{table.protocol}`\n\n"
@@ -32,7 +35,8 @@ def to_markdown(tables: Sequence[TableOfCells]) -> str:
             cells = (_text(table.cell(row, column)) for column in table.columns)
             lines.append(f"| {label(row)} | " + " | ".join(cells) + " |")
         parts.append("\n".join(lines) + "\n")
-        if any(column.dataset == "ppi" for column in table.columns):
+        ppi = [column for column in table.columns if column.dataset == "ppi"]
+        if any(table.cell(row, column) for row in table.rows for column in ppi):
             parts.append(PPI_NOTE + "\n")
     return "\n".join(parts)
 
@@ -46,19 +50,14 @@ def _text(cell: Cell | None) -> str:
 
 def to_png(tables: Sequence[TableOfCells], path: Path) -> None:
     """Draw the tables; the best model of a column is bold, cells that differ are coloured."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
+    try:
+        from matplotlib.figure import Figure  # not pyplot, which keeps figures and wants a display
+    except ModuleNotFoundError as error:
+        raise PGNNError(f"{path}: drawing it needs matplotlib; pip install matplotlib") from error
 
     heights = [2 + len(table.rows) for table in tables]
-    figure, axes = plt.subplots(
-        len(tables),
-        1,
-        figsize=(13, 0.32 * sum(heights) + 0.6 * len(tables)),
-        height_ratios=heights,
-        squeeze=False,
-    )
+    figure = Figure(figsize=(13, 0.32 * sum(heights) + 0.6 * len(tables)))
+    axes = figure.subplots(len(tables), 1, height_ratios=heights, squeeze=False)
     for axis, table in zip(axes[:, 0], tables, strict=True):
         axis.axis("off")
         axis.set_title(
@@ -89,4 +88,3 @@ def to_png(tables: Sequence[TableOfCells], path: Path) -> None:
     figure.tight_layout()
     with open_atomic(path) as file:
         figure.savefig(file, format="png", dpi=110)
-    plt.close(figure)

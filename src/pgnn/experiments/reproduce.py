@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from pgnn._atomic import open_atomic
+from pgnn._atomic import make_folder, open_atomic
 from pgnn.errors import PGNNError
-from pgnn.experiments.compare import compare
-from pgnn.experiments.config import MODELS, columns_of
+from pgnn.experiments.compare import TableOfCells, compare
+from pgnn.experiments.config import MODELS, columns_of, setup_of
 from pgnn.experiments.render import to_markdown, to_png
 from pgnn.experiments.run import Job, Store, run_heuristics, run_jobs
 
@@ -49,6 +49,9 @@ def reproduce(
     unknown = set(models or ()) - set(MODELS)
     if unknown:
         raise PGNNError(f"there is no row {min(unknown)!r}; the rows are {', '.join(MODELS)}")
+    for protocol in protocols:
+        setup_of(columns[0].name, protocol)  # type: ignore[arg-type]
+    make_folder(out)  # before the runs: what cannot be stored need not be run
     store = Store(out / "reproduction.jsonl")
     if store.records() and not resume:
         raise PGNNError(f"{store.path} has runs already; add --resume to keep them, or move it")
@@ -102,31 +105,34 @@ def _render(
     store: Store, columns: Sequence[Any], protocols: Sequence[str], out: Path
 ) -> tuple[str, dict[str, Any]]:
     records = store.records()
-    parts, summary = [], []
-    for protocol in protocols:
-        tables = [t for t in compare(records, columns, protocol) if t.rows]
-        if not tables:
-            continue
-        parts.append(to_markdown(tables))
-        to_png(tables, out / f"reproduction_{protocol}.png")
-        summary += [
-            {
-                "protocol": protocol,
-                "table": found.number,
-                "column": column.name,
-                "model": row,
-                "mean": cell.mean,
-                "std": cell.std,
-                "runs": cell.runs,
-                "paper": cell.paper,
-                "differs": cell.differs,
-            }
-            for found in tables
-            for row in found.rows
-            for column in found.columns
-            if (cell := found.cell(row, column)) is not None
-        ]
-    markdown = "\n".join(parts)
+    tables = {
+        protocol: [table for table in compare(records, columns, protocol) if table.rows]
+        for protocol in protocols
+    }
+    markdown = "\n".join(to_markdown(found) for found in tables.values() if found)
     with open_atomic(out / "reproduction.md") as file:
         file.write(markdown.encode())
-    return markdown, {"cells": summary}
+    for protocol, found in tables.items():  # after the text, which needs no drawing library
+        if found:
+            to_png(found, out / f"reproduction_{protocol}.png")
+    summary = [_summary(table) for found in tables.values() for table in found]
+    return markdown, {"cells": [cell for cells in summary for cell in cells]}
+
+
+def _summary(table: TableOfCells) -> list[dict[str, Any]]:
+    return [
+        {
+            "protocol": table.protocol,
+            "table": table.number,
+            "column": column.name,
+            "model": row,
+            "mean": cell.mean,
+            "std": cell.std,
+            "runs": cell.runs,
+            "paper": cell.paper,
+            "differs": cell.differs,
+        }
+        for row in table.rows
+        for column in table.columns
+        if (cell := table.cell(row, column)) is not None
+    ]

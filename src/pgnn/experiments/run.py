@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from pgnn._atomic import open_atomic
+from pgnn._atomic import make_folder, open_atomic
 from pgnn.errors import PGNNError
 from pgnn.experiments.config import COLUMNS, MODELS, setup_of
 from pgnn.graph import Graph
@@ -146,7 +146,7 @@ def train_dataset(
     if resume and out is None:
         raise PGNNError("--resume needs --out, the folder with the checkpoint")
     if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
+        make_folder(out)
     import torch
 
     if threads is not None:
@@ -237,8 +237,12 @@ class Store:
         """Return all whole records."""
         if not self.path.exists():
             return []
+        try:
+            lines = self.path.read_text().splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise PGNNError(f"{self.path}: cannot be read ({error})") from error
         found = []
-        for line in self.path.read_text().splitlines():
+        for line in lines:
             try:
                 found.append(json.loads(line))
             except json.JSONDecodeError:

@@ -120,7 +120,6 @@ def test_list_of_one_graph_is_that_graph():
     assert alone.size_class.tolist() == listed.size_class.tolist()
 
 
-@pytest.mark.xfail(reason="a union of large graphs keeps the size classes of its first graph")
 def test_union_size_class_is_zero_however_it_was_drawn():
     small = sample_anchor_sets([20, 30], num_sets=6, rng=0)
     large = sample_anchor_sets([600, 700], num_sets=6, rng=0)
