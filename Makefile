@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench figures clean
+.PHONY: help run test lint format docs bench figures browser clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -14,7 +14,7 @@ help: ## Show the targets
 run: $(READY) ## Take a short tour of what pgnn does
 	$(BIN)/python examples/tour.py
 
-test: $(READY) ## Run every test, doctests included
+test: $(READY) browser ## Run every test, doctests included
 	$(BIN)/python -m pytest
 
 lint: $(READY) ## Check style and types
@@ -26,9 +26,13 @@ format: $(READY) ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+docs: $(READY) ## Build the documentation into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 bench: $(READY) ## Measure speed and memory against peers, in one run (about ten minutes)
 	$(BIN)/pgnn bench distances
 	$(BIN)/pgnn bench layer
+	$(BIN)/pgnn bench train
 	$(BIN)/python benchmarks/read_csv.py
 	$(BIN)/python benchmarks/ppr.py
 	$(BIN)/python benchmarks/weighted.py
@@ -38,6 +42,15 @@ bench: $(READY) ## Measure speed and memory against peers, in one run (about ten
 figures: $(READY) ## Draw the figures of docs/ again
 	$(BIN)/python docs/figures/bourgain.py
 	$(BIN)/python docs/figures/theory.py
+	$(BIN)/python docs/figures/how_it_works.py
+
+# Tests of reports drive a real browser; where there is none they are skipped, and say so.
+browser:
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || { \
+		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq \
+		&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+			chromium chromium-driver >/dev/null; } \
+	|| echo "no chromium and chromedriver here: tests in a browser will be skipped"
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -47,4 +60,4 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 clean: ## Remove the virtual environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 import pgnn
-from pgnn.bench.distances import best_time
+from pgnn.bench._measure import best_time
 from pgnn.bench.graphs import grid_graph, preferential_graph, random_graph
 from pgnn.distances import _emit, _hops, _kernels
 from pgnn.distances._rows import ROW_BYTES, empty_rows, pull_row

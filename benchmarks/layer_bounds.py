@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pgnn.anchors import sample_anchor_sets
-from pgnn.bench.distances import best_time
+from pgnn.bench._measure import best_time
 from pgnn.bench.graphs import random_graph
 from pgnn.distances import anchor_distances
 from pgnn.nn._fused import Arrays, Inputs

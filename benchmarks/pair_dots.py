@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from pgnn.bench.distances import best_time
+from pgnn.bench._measure import best_time
 from pgnn.nn._pairs import pair_dots
 
 

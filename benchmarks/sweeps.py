@@ -14,7 +14,7 @@ import numpy as np
 from scipy.spatial import Delaunay
 
 import pgnn
-from pgnn.bench.distances import best_time
+from pgnn.bench._measure import best_time
 from pgnn.bench.graphs import grid_graph
 from pgnn.distances import _kernels
 from pgnn.distances._order import relabelled, row_arrays

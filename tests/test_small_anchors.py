@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgnn import PGNNError, anchors, sample_anchor_sets
+from pgnn._small_anchors import draw_at_once
 
 SCHEMES = ["bernoulli", "fixed"]
 UNIONS = st.lists(st.integers(1, 70), min_size=2, max_size=12)
@@ -40,6 +41,17 @@ def test_union_fixed_takes_exactly_n_over_2_to_the_i_of_each_graph(sizes, num_se
     sets = sample_anchor_sets(sizes, num_sets=num_sets, scheme="fixed", rng=seed)
     wanted = np.stack([np.maximum(1, n >> size_classes(n, num_sets)) for n in sizes], axis=1)
     assert np.array_equal(counts_by_graph(sets, sizes), wanted)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@settings(max_examples=30)
+@given(sizes=UNIONS | st.lists(st.integers(1, 90), min_size=1, max_size=1), seed=st.integers(0))
+def test_sets_are_the_rows_of_what_was_decided_at_once(scheme, sizes, seed):
+    rng = np.random.default_rng(seed)
+    members, _ = draw_at_once(rng, np.array(sizes), 12, fixed=scheme == "fixed")
+    sets = sample_anchor_sets(sizes, num_sets=12, scheme=scheme, rng=seed)
+    assert [nodes.tolist() for nodes in sets] == [np.flatnonzero(m).tolist() for m in members]
+    assert sets.nodes.dtype == np.int32
 
 
 def test_union_fixed_takes_every_node_equally_often():

@@ -24,6 +24,14 @@ def make_folder(path: Path) -> None:
         raise PGNNError(f"{path}: is not a folder and cannot be made ({error.strerror})") from error
 
 
+def check_place(path: Path) -> None:
+    """Raise PGNNError if a file cannot be at `path`, as far as can be told without writing."""
+    if not path.parent.is_dir():
+        raise PGNNError(f"{path}: the folder {path.parent} does not exist; create it first")
+    if path.is_dir():
+        raise PGNNError(f"{path}: is a folder; give the name of a file in it")
+
+
 @contextmanager
 def open_atomic(path: Path) -> Iterator[BinaryIO]:
     """Open a file for writing that takes the name `path` when, and only when, all is written.
@@ -34,10 +42,7 @@ def open_atomic(path: Path) -> Iterator[BinaryIO]:
     Raises:
         PGNNError: If the folder does not exist or the file cannot be written.
     """
-    if not path.parent.is_dir():
-        raise PGNNError(f"{path}: the folder {path.parent} does not exist; create it first")
-    if path.is_dir():
-        raise PGNNError(f"{path}: is a folder; give the name of a file in it")
+    check_place(path)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         with open(temporary, "xb") as file:

@@ -68,7 +68,7 @@ def bench_layer(
     """One P-GNN layer, forward and backward, against the released formulation.
 
     Sizes: 400, 3000 and 20000 nodes, 32 channels, compiled kernels ("fused") and plain torch
-    ("eager") against the released formulation written anew, which needs 6 GB; and 200000 nodes with
+    ("eager") against the released formulation written anew, which needs 4 GB; and 200000 nodes with
     compiled kernels alone. Peaks of memory are growth while computing. Takes about two minutes.
 
     Example: pgnn bench layer --nodes 400 --nodes 3000

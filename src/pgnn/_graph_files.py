@@ -78,9 +78,9 @@ def read_edge_table(
         raise PGNNError(f"header must be True, False or None (got {header!r})")
     keys = [0 if source is None else source, 1 if target is None else target]
     keys += [weight] if weight is not None and weight is not False else []
-    table = read_table(path, header, keys, lambda names: _known_pair(names) is not None)
+    table = read_table(path, header, keys, lambda names: known_pair(names) is not None)
     table.require_width(2, "the two ids of an edge")
-    columns = _edge_columns(table, source, target, weight)
+    columns = edge_columns(table, source, target, weight)
     check = _EdgeCheck(*columns)
     (first, second), numbers = table.load(
         columns[:2], [] if columns[2] is None else [columns[2]], check
@@ -96,12 +96,12 @@ def read_edge_table(
     return Parts(pairs, ids, weights, directed=False)
 
 
-def _edge_columns(
+def edge_columns(
     table: Table, source: str | int | None, target: str | int | None, weight: str | int | None
 ) -> tuple[int, int, int | None]:
     """Return the positions of the source, target and weight columns."""
     if source is None or target is None:
-        first, second = _known_pair(table.names or []) or (0, 1)
+        first, second = known_pair(table.names or []) or (0, 1)
     else:
         first, second = table.position(source, "source"), table.position(target, "target")
     if first == second:
@@ -249,7 +249,7 @@ def read_graphml(path: Path, weight: str | int | None, directed: bool | None) ->
     return Parts(found["edges"], ids, found["weights"], way, x, y)
 
 
-def _known_pair(names: Sequence[str]) -> tuple[int, int] | None:
+def known_pair(names: Sequence[str]) -> tuple[int, int] | None:
     """Return the positions of a pair of names that usually head the ids of edges."""
     plain = [_plain(name) for name in names]
     for first, second in SOURCE_TARGET:

@@ -25,7 +25,8 @@ def draw_at_once(
     chance = np.float32(0.5) ** size_class.astype(np.float32)
     chance[:, sizes == 1] = 1
     trials = generator.random((num_sets, int(sizes.sum())), dtype=np.float32)
-    members = np.asarray(trials < np.repeat(chance, sizes, axis=1))
+    limits = chance if len(sizes) == 1 else np.repeat(chance, sizes, axis=1)
+    members = np.asarray(trials < limits)
     while True:
         empty = ~np.logical_or.reduceat(members, starts, axis=1)  # [k, graphs]
         if not empty.any():

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from pgnn._atomic import open_atomic
+from pgnn._atomic import check_place, open_atomic
 from pgnn.errors import PGNNError
 
 if TYPE_CHECKING:
@@ -18,13 +18,24 @@ if TYPE_CHECKING:
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".npz")
 
 
+def check_writable(path: Path) -> str:
+    """Return which of `SUFFIXES` a path ends in; before long work, whose result needs a place.
+
+    Raises:
+        PGNNError: If it ends in none of them, its folder does not exist, or it is a folder.
+    """
+    suffix = next((end for end in SUFFIXES if path.name.lower().endswith(end)), None)
+    if suffix is None:
+        raise PGNNError(f"{path}: the file name must end in {', '.join(SUFFIXES)}")
+    check_place(path)
+    return suffix
+
+
 def write_columns(
     path: Path, columns: dict[str, NDArray[Any]], arrays: dict[str, NDArray[Any]]
 ) -> None:
     """Write columns as a table, or arrays as an `.npz`, by the suffix of the path."""
-    suffix = next((end for end in SUFFIXES if path.name.lower().endswith(end)), None)
-    if suffix is None:
-        raise PGNNError(f"{path}: the file name must end in {', '.join(SUFFIXES)}")
+    suffix = check_writable(path)
     frame = None if suffix == ".npz" else _as_frame(columns)
     with open_atomic(path) as file:
         if frame is None:

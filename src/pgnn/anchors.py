@@ -74,6 +74,22 @@ class AnchorSets:
         return cls._flat(members, num_nodes, np.zeros(len(members), dtype=np.int64))
 
     @classmethod
+    def of(cls, sets: AnchorSets | Iterable[ArrayLike], num_nodes: int) -> AnchorSets:
+        """Return AnchorSets of a graph of so many nodes: as they are, or built from any node sets.
+
+        Raises:
+            PGNNError: If they are of another graph, or `from_sets` refuses them.
+        """
+        if not isinstance(sets, AnchorSets):
+            return cls.from_sets(sets, num_nodes)
+        if sets.num_nodes != num_nodes:
+            raise PGNNError(
+                f"the anchor-sets are of a graph of {sets.num_nodes} nodes, this one has "
+                f"{num_nodes}; sample them with num_nodes={num_nodes}"
+            )
+        return sets
+
+    @classmethod
     def _flat(
         cls, members: Sequence[NDArray[np.int32]], num_nodes: int, size_class: NDArray[np.int64]
     ) -> AnchorSets:
@@ -207,9 +223,11 @@ def _sample_at_once(
 ) -> AnchorSets:
     """Draw sets for each of some small graphs by deciding all (set, node) pairs at once."""
     members, size_class = draw_at_once(generator, sizes, num_sets, fixed=scheme == "fixed")
-    which, nodes = np.nonzero(members)
-    indptr = np.searchsorted(which, np.arange(num_sets + 1))
-    return AnchorSets(indptr.astype(np.int64), nodes.astype(np.int32), int(sizes.sum()), size_class)
+    num_nodes = int(sizes.sum())
+    entries = np.flatnonzero(members)  # set * n + node
+    indptr = np.searchsorted(entries, np.arange(num_sets + 1) * num_nodes)
+    nodes = (entries % num_nodes).astype(np.int32)
+    return AnchorSets(indptr.astype(np.int64), nodes, num_nodes, size_class)
 
 
 def _draw_bernoulli(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,6 +43,12 @@ class Draws:
     c: float = 1.0
     scheme: Scheme = "bernoulli"
     alpha: float = 0.05
+
+    def __post_init__(self) -> None:
+        if self.proximity not in ("hops", "ppr"):
+            raise PGNNError(f"proximity must be 'hops' or 'ppr' (got {self.proximity!r})")
+        if self.num_sets is not None and self.num_sets < 1:
+            raise PGNNError(f"num_sets must be a positive integer (got {self.num_sets})")
 
 
 class Batch:
@@ -96,6 +103,19 @@ class Batch:
             graph=np.repeat(np.arange(len(chosen)), lengths),
         )
 
+    def digest(self, parts: Sequence[Part]) -> str:
+        """Return a fingerprint of the visible graphs, their features, and the pairs of parts."""
+        found = hashlib.sha256()
+        graph = self.graph
+        for array in (self.sizes, graph.indptr, graph.indices, graph.weights, graph.x):
+            found.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
+        for split in self.splits:
+            for part in parts:
+                chosen = getattr(split, part)
+                found.update(f"{part} {len(chosen)} ".encode())
+                found.update(chosen.pairs.tobytes() + chosen.labels.tobytes())
+        return found.hexdigest()
+
     def sample(self, draws: Draws, rng: np.random.Generator) -> AnchorSets:
         """Draw anchor-sets for each graph of the union."""
         num_sets = draws.num_sets or default_num_sets(int(self.sizes.max()), draws.c)
@@ -132,8 +152,12 @@ class Batch:
             ]
         member = np.zeros((self.graph.num_nodes, len(sets)), dtype=np.float32)
         member[sets.nodes, np.repeat(np.arange(len(sets)), sets.sizes)] = 1
-        blocks = zip(self._all_pairs[alpha], np.split(member, self.starts[1:-1]), strict=True)
-        return np.concatenate([ppr @ (part / part.sum(0)) for ppr, part in blocks])
+        result = np.empty_like(member)
+        for number, ppr in enumerate(self._all_pairs[alpha]):
+            rows = slice(self.starts[number], self.starts[number + 1])
+            part = member[rows]
+            np.matmul(ppr, part / part.sum(0), out=result[rows])
+        return result
 
 
 @dataclass(frozen=True)

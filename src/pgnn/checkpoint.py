@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
 from pgnn._atomic import open_atomic
 from pgnn.errors import PGNNError
@@ -58,3 +59,32 @@ def load_checkpoint(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]
             raise
         raise PGNNError(f"{path}: the checkpoint is damaged ({error}); delete it") from error
     return tensors, description
+
+
+def pack_training(
+    modules: nn.Module, best: Mapping[str, Tensor], optimizer: torch.optim.Optimizer
+) -> dict[str, Tensor]:
+    """Return the state of training as tensors: parameters now and at their best, and Adam's."""
+    tensors = {f"now.{name}": value for name, value in modules.state_dict().items()}
+    tensors |= {f"best.{name}": value for name, value in best.items()}
+    for index, state in optimizer.state_dict()["state"].items():
+        tensors |= {f"adam.{index}.{name}": value for name, value in state.items()}
+    return tensors
+
+
+def unpack_training(
+    tensors: Mapping[str, Tensor], modules: nn.Module, optimizer: torch.optim.Optimizer
+) -> dict[str, Tensor]:
+    """Load what `pack_training` returned, and return the best parameters."""
+
+    def under(prefix: str) -> dict[str, Tensor]:
+        return {name[len(prefix) :]: t for name, t in tensors.items() if name.startswith(prefix)}
+
+    modules.load_state_dict(under("now."))
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, value in under("adam.").items():
+        index, key = name.split(".", 1)
+        state.setdefault(int(index), {})[key] = value
+    groups = optimizer.state_dict()["param_groups"]
+    optimizer.load_state_dict({"state": state, "param_groups": groups})
+    return under("best.")

@@ -165,7 +165,7 @@ def write_embeddings(path: StrPath, values: ArrayLike, ids: Graph | ArrayLike) -
         ...     print(Path(file.name).read_text().split())
         ['id,z0,z1', 'ann,0.5,1.0', 'bob,2.0,0.0']
     """
-    file, names = _as_path(path, "path"), _id_array(ids)
+    file, names = _as_path(path, "path"), id_array(ids)
     matrix = _as_floats(values, "values")
     if matrix.ndim != 2 or len(matrix) != len(names):
         raise PGNNError(
@@ -199,7 +199,7 @@ def write_scores(
     Raises:
         PGNNError: If the arrays do not fit or the file cannot be written.
     """
-    file, names = _as_path(path, "path"), _id_array(ids)
+    file, names = _as_path(path, "path"), id_array(ids)
     index = _as_pairs(pairs, len(names))
     columns = {"source": names[index[:, 0]], "target": names[index[:, 1]]}
     columns["score"] = _as_floats(scores, "scores", len(index))
@@ -255,7 +255,7 @@ def _as_floats(values: ArrayLike, parameter: str, length: int | None = None) -> 
     return array
 
 
-def _id_array(ids: Graph | ArrayLike) -> NDArray[Any]:
+def id_array(ids: Graph | ArrayLike) -> NDArray[Any]:
     """Return ids as int64 or strings; other objects (of a networkx graph) by their `str`."""
     if isinstance(ids, Graph):
         names = ids.node_ids

@@ -11,23 +11,25 @@ Two tasks: "link" (is there an edge?) and "pair" (do two nodes have the same lab
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgnn._csr import build_csr
+from pgnn._folds import hide_in_folds as hide_in_folds
+from pgnn._folds import with_edges as with_edges
 from pgnn._negatives import (
     LabelledPairs,
     Pairs,
     as_pairs,
     draw_distinct,
     draw_non_edges,
-    draw_not_stored,
     sorted_distinct,
     unordered_ranks,
 )
+from pgnn._pair_sets import PairSet as PairSet
+from pgnn._pair_sets import Split as Split
+from pgnn._released import released_edge_parts, released_sets, released_sizes
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
 
@@ -37,70 +39,6 @@ Task = Literal["link", "pair"]
 _TEST_GRAPHS = 0.2  # the paper's share of whole graphs held out for testing
 _VAL_GRAPHS = 0.1
 _PARTS = ("train", "val", "test")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PairSet:
-    """Node pairs and whether each is positive; there may be none. The arrays are read-only.
-
-    Attributes:
-        pairs: Node indices, int64 `[m, 2]`.
-        labels: Whether the pair is positive, bool `[m]`.
-    """
-
-    pairs: NDArray[np.int64]
-    labels: NDArray[np.bool_]
-
-    def __post_init__(self) -> None:
-        pairs, labels = as_pairs(self.pairs), np.array(self.labels, dtype=bool)
-        if labels.shape != (len(pairs),):
-            raise PGNNError(
-                f"labels must have one entry a pair, [{len(pairs)}] (got {list(labels.shape)})"
-            )
-        for name, array in (("pairs", pairs), ("labels", labels)):
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
-
-    @classmethod
-    def join(cls, positives: Pairs, negatives: Pairs) -> PairSet:
-        """Put positives first, then negatives."""
-        labels = np.arange(len(positives) + len(negatives)) < len(positives)
-        return cls(np.concatenate([positives, negatives]), labels)
-
-    @property
-    def positives(self) -> NDArray[np.int64]:
-        """The positive pairs."""
-        return self.pairs[self.labels]
-
-    @property
-    def negatives(self) -> NDArray[np.int64]:
-        """The negative pairs."""
-        return self.pairs[~self.labels]
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def __repr__(self) -> str:
-        positive = int(np.count_nonzero(self.labels))
-        return f"PairSet(positives={positive}, negatives={len(self) - positive})"
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """A graph as models may see it, and three sets of pairs, any of which may be empty.
-
-    Attributes:
-        graph: The visible graph. For links it is made of the training edges alone, so that nothing
-            computed from it can know of a held-out edge; nodes, features and labels are all there.
-        train: Pairs to learn from.
-        val: Pairs to choose by.
-        test: Pairs to judge by.
-    """
-
-    graph: Graph
-    train: PairSet
-    val: PairSet
-    test: PairSet
 
 
 def split_links(
@@ -144,12 +82,12 @@ def split_links(
     _check(protocol, val, test)
     generator = np.random.default_rng(rng)
     if protocol == "released":
-        parts = _released_edge_parts(graph, generator, val, test)
+        parts = released_edge_parts(graph, generator, val, test)
         positives = [as_pairs(graph.edges()[part]) for part in parts]
-        sets = _released_sets(positives, graph.num_nodes, generator)
-        return Split(_visible(graph, parts[0]), *sets)
+        sets = released_sets(positives, graph.num_nodes, generator)
+        return Split(with_edges(graph, parts[0]), *sets)
     parts = _edge_parts(graph, generator, val, test)
-    return Split(_visible(graph, parts[0]), *_with_non_edges(graph, parts, generator))
+    return Split(with_edges(graph, parts[0]), *_with_non_edges(graph, parts, generator))
 
 
 def split_pairs(
@@ -196,8 +134,8 @@ def split_pairs(
         pairs = _labelled_pairs(graph, max_positives)
         count = min(pairs.num_same, max_positives)
         stored = pairs.same(draw_distinct(generator, count, pairs.num_same))
-        parts = _cut(stored, _released_sizes(count, val, test))
-        return Split(graph, *_released_sets(parts, graph.num_nodes, generator))
+        parts = _cut(stored, released_sizes(count, val, test))
+        return Split(graph, *released_sets(parts, graph.num_nodes, generator))
     positives, negatives = _balanced_pairs(graph, generator, max_positives)
     sizes = _part_sizes(len(positives), val, test, "pairs of the same label")
     sets = map(PairSet.join, _cut(positives, sizes), _cut(negatives, sizes))
@@ -303,12 +241,6 @@ def _part_sizes(total: int, val: float, test: float, of_what: str) -> list[int]:
     return [total - num_val - num_test, num_val, num_test]
 
 
-def _released_sizes(total: int, val: float, test: float) -> list[int]:
-    """Return the part sizes of the released code, which rounds down where a part begins."""
-    first, second = int((1 - (val + test)) * total), int((1 - test) * total)
-    return [first, second - first, total - second]
-
-
 def _roles(num_graphs: int, generator: np.random.Generator) -> list[int]:
     """Return for each graph the index in `_PARTS` of the part it belongs to."""
     if num_graphs < 3:
@@ -329,18 +261,6 @@ def _cut(pairs: Pairs, sizes: Sequence[int]) -> list[Pairs]:
 
 
 # ---------------------------------------------------------------------- links
-
-
-def _visible(graph: Graph, kept: NDArray[np.intp]) -> Graph:
-    """Return the graph with only these of its edges, given by their places in `graph.edges()`."""
-    weights = graph.edge_weights()
-    rows = build_csr(
-        graph.edges()[kept],
-        None if weights is None else weights[kept],
-        graph.num_nodes,
-        graph.directed,
-    )
-    return replace(graph, indptr=rows.indptr, indices=rows.indices, weights=rows.weights)
 
 
 def _edge_parts(
@@ -379,15 +299,7 @@ def _links_of_one_part(
     visible, _, held_out = _edge_parts(graph, generator, 0.0, hidden)
     parts = [visible[:0]] * len(_PARTS)
     parts[role] = visible if _PARTS[role] == "train" else held_out
-    return Split(_visible(graph, visible), *_with_non_edges(graph, parts, generator))
-
-
-def _released_edge_parts(
-    graph: Graph, generator: np.random.Generator, val: float, test: float
-) -> list[NDArray[np.intp]]:
-    """Cut the edges, in random order, where the released code does."""
-    order = generator.permutation(graph.num_edges)
-    return np.split(order, np.cumsum(_released_sizes(graph.num_edges, val, test))[:-1])
+    return Split(with_edges(graph, visible), *_with_non_edges(graph, parts, generator))
 
 
 # ---------------------------------------------------------------------- pairs of labels
@@ -428,15 +340,3 @@ def _pairs_of_one_part(
     sets = [PairSet.join(positives[:0], negatives[:0])] * len(_PARTS)
     sets[role] = PairSet.join(positives, negatives)
     return Split(graph, *sets)
-
-
-def _released_sets(
-    parts: Sequence[Pairs], num_nodes: int, generator: np.random.Generator
-) -> list[PairSet]:
-    """Give each part as many of the released code's negatives."""
-    stored = np.concatenate(parts)
-    known = [parts[0], stored, stored]  # training negatives are compared to training positives
-    return [
-        PairSet.join(part, draw_not_stored(generator, taken, num_nodes, len(part)))
-        for part, taken in zip(parts, known, strict=True)
-    ]

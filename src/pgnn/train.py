@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,16 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from pgnn._fit_records import Epoch as Epoch
+from pgnn._fit_records import Fit as Fit
+from pgnn._fit_records import FitSettings as FitSettings
 from pgnn.batches import Batch, Draws, Pairs, Part
-from pgnn.checkpoint import load_checkpoint, save_checkpoint
+from pgnn.checkpoint import (
+    load_checkpoint,
+    pack_training,
+    save_checkpoint,
+    unpack_training,
+)
 from pgnn.errors import PGNNError
 from pgnn.metrics import roc_auc
 from pgnn.splits import Split
@@ -26,68 +34,6 @@ Progress = Callable[["Epoch"], object]
 _CHECKPOINT_SECONDS = 10.0
 _ONE_THREAD_NODES = 1 << 10
 TRAIN, _EVAL, DROPOUT, _ORDER, _PAIRS = range(5)  # what a stream of random numbers is for
-
-
-@dataclass(frozen=True)
-class FitSettings:
-    """How to train. The defaults are those of the released code.
-
-    Attributes:
-        epochs: Passes over the training graphs.
-        lr: Learning rate of Adam.
-        lr_drop: Epoch from which on the rate is a tenth; None for never.
-        weight_decay: Adam's.
-        batch_graphs: Graphs a step, joined to a disjoint union.
-        eval_every: Epochs between evaluations.
-        patience: Evaluations without a better validation AUC after which to stop; None for never.
-        eval_draws: Anchor draws that scores are averaged over when the best state is judged.
-        reuse_draw: Whether evaluation reuses the anchors of the last training pass (released).
-        max_pairs: Most training pairs scored a step, drawn anew each time; None for all.
-    """
-
-    epochs: int = 2000
-    lr: float = 0.01
-    lr_drop: int | None = 200
-    weight_decay: float = 5e-4
-    batch_graphs: int = 8
-    eval_every: int = 10
-    patience: int | None = None
-    eval_draws: int = 1
-    reuse_draw: bool = False
-    max_pairs: int | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("epochs", "batch_graphs", "eval_every", "eval_draws"):
-            if getattr(self, name) < 1:
-                raise PGNNError(f"{name} must be a positive integer (got {getattr(self, name)})")
-        for name in ("patience", "max_pairs", "lr_drop"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise PGNNError(f"{name} must be a positive integer (got {value})")
-        if not (self.lr > 0 and self.weight_decay >= 0):
-            raise PGNNError("lr must be positive and weight_decay not negative")
-
-
-@dataclass(frozen=True)
-class Epoch:
-    """One line of the history; AUCs where it was evaluated."""
-
-    epoch: int
-    loss: float
-    val_auc: float | None = None
-    test_auc: float | None = None
-
-
-@dataclass
-class Fit:
-    """What training found: history, the best epoch by validation AUC, and how long it took."""
-
-    history: list[Epoch] = field(default_factory=list)
-    best_epoch: int = 0
-    val_auc: float = -math.inf
-    test_auc: float | None = None
-    seconds: float = 0.0
-    stopped_early: bool = False
 
 
 def fit(
@@ -342,6 +288,7 @@ class _Run:
 
     # ------------------------------------------------------------------ checkpoints
 
+    @cached_property
     def _identity(self) -> dict[str, Any]:
         """What must be the same for a checkpoint to be of this run."""
         draws = None if self.draws is None else asdict(self.draws)
@@ -352,45 +299,29 @@ class _Run:
             "modules": repr(self.modules),
             "shapes": {k: list(v.shape) for k, v in self.modules.state_dict().items()},
             "data": [
-                _digest(self.train_batches, ("train",)),
-                _digest(self.eval_batches, ("val", "test")),
+                [batch.digest(("train",)) for batch in self.train_batches],
+                [batch.digest(("val", "test")) for batch in self.eval_batches],
             ],
         }
 
     def save(self, path: Path) -> None:
         """Write everything that is needed to go on."""
-        tensors = {f"now.{name}": value for name, value in self.modules.state_dict().items()}
-        tensors |= {f"best.{name}": value for name, value in self.best.items()}
-        for index, state in self.optimizer.state_dict()["state"].items():
-            tensors |= {f"adam.{index}.{name}": value for name, value in state.items()}
+        tensors = pack_training(self.modules, self.best, self.optimizer)
         save_checkpoint(
             path,
             tensors,
-            {"identity": self._identity(), "epoch": self.epoch, "fit": asdict(self.fit)},
+            {"identity": self._identity, "epoch": self.epoch, "fit": asdict(self.fit)},
         )
 
     def restore(self, path: Path) -> None:
         """Take up what `save` wrote."""
         tensors, description = load_checkpoint(path)
-        if description["identity"] != self._identity():
+        if description["identity"] != self._identity:
             raise PGNNError(
                 f"{path}: the checkpoint is of a run with other settings, data or seed; "
                 "give another file, or do not resume"
             )
-
-        def under(prefix: str) -> dict[str, Tensor]:
-            return {
-                name[len(prefix) :]: t for name, t in tensors.items() if name.startswith(prefix)
-            }
-
-        self.modules.load_state_dict(under("now."))
-        self.best = under("best.")
-        state: dict[int, dict[str, Tensor]] = {}
-        for name, value in under("adam.").items():
-            index, key = name.split(".", 1)
-            state.setdefault(int(index), {})[key] = value
-        groups = self.optimizer.state_dict()["param_groups"]
-        self.optimizer.load_state_dict({"state": state, "param_groups": groups})
+        self.best = unpack_training(tensors, self.modules, self.optimizer)
         self.epoch = description["epoch"]
         found = dict(description["fit"])
         found["history"] = [Epoch(**record) for record in found["history"]]
@@ -413,21 +344,6 @@ def _batches(
 def _graphs(batch: Batch) -> tuple[int, ...]:
     """Which splits a batch joins: batches to train and to judge by are made apart."""
     return tuple(id(split) for split in batch.splits)
-
-
-def _digest(batches: Sequence[Batch], parts: Sequence[Part]) -> str:
-    """A fingerprint of visible graphs, features and pairs."""
-    found = hashlib.sha256()
-    for batch in batches:
-        graph = batch.graph
-        for array in (batch.sizes, graph.indptr, graph.indices, graph.weights, graph.x):
-            found.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
-        for split in batch.splits:
-            for part in parts:
-                chosen = getattr(split, part)
-                found.update(f"{part} {len(chosen)} ".encode())
-                found.update(chosen.pairs.tobytes() + chosen.labels.tobytes())
-    return found.hexdigest()
 
 
 def _required(pairs: Pairs | None) -> Pairs:

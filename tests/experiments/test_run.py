@@ -15,7 +15,7 @@ from pgnn.nn import DistanceDecoder, DotDecoder
 
 FIELDS = {
     *("column", "model", "protocol", "seed", "test_auc", "val_auc", "best_epoch", "epochs"),
-    *("seconds", "graphs", "settings", "versions"),
+    *("seconds", "graphs", "settings", "command", "versions"),
 }
 
 
@@ -168,7 +168,7 @@ def test_run_heuristics_gives_a_record_each(small_data, column, protocol):
     assert [record["model"] for record in records] == list(HEURISTICS)
     for record in records:
         assert set(record) == {
-            *("column", "model", "protocol", "seed", "test_auc", "seconds", "versions")
+            *("column", "model", "protocol", "seed", "test_auc", "seconds", "command", "versions")
         }
         assert (record["column"], record["protocol"], record["seed"]) == (column, protocol, 3)
         assert 0 <= record["test_auc"] <= 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -158,7 +159,51 @@ def test_set_without_a_member_in_the_graph_is_nobody():
     assert Positions.from_proximity(s, [[0]], batch=[0, 1]).nearest.tolist() == [[0], [-1]]
 
 
+@given(st.data())
+@settings(max_examples=60)
+def test_groups_are_the_members_of_a_set_in_a_graph(data):
+    n, k = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 4))
+    node = st.integers(0, n - 1)
+    sets = data.draw(st.lists(st.lists(node, unique=True), min_size=k, max_size=k))
+    graph = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    found = Positions.from_proximity(torch.ones(n, k), sets, batch=graph)
+    bounds, nodes = (part.tolist() for part in found.members)
+    groups = [nodes[start:stop] for start, stop in itertools.pairwise(bounds)]
+    assert groups == [[v for v in s if graph[v] == g] for g in range(max(graph) + 1) for s in sets]
+    speaking = [[g * k + i if groups[g * k + i] else -1 for i in range(k)] for g in graph]
+    assert found.nearest.tolist() == speaking
+
+
+def test_anchor_sets_and_lists_are_grouped_alike():
+    s, batch = torch.rand(10, 5), np.arange(10) % 3
+    one = Positions.from_proximity(s, SETS, batch=batch)
+    other = Positions.from_proximity(s, [nodes.tolist() for nodes in SETS], batch=batch)
+    assert torch.equal(one.nearest, other.nearest)
+    assert all(map(torch.equal, one.members, other.members))
+
+
 # ---------------------------------------------------------------------- quantised
+
+
+def plain_codes(s):
+    """Codes pair by pair, zeros set apart; logarithms by torch, whose rounding is its own."""
+    bounds = s[s > 0].double().log()
+    low, high = (float(bounds.min()), float(bounds.max())) if len(bounds) else (0.0, 0.0)
+    step = max((high - low) / 254, 1e-12)
+    scaled = ((s.log() - low) / step).tolist()
+    return [
+        [1 + min(max(round(c), 0), 254) if c > -torch.inf else 0 for c in row] for row in scaled
+    ]
+
+
+@given(st.data(), st.booleans())
+@settings(max_examples=60)
+def test_quantised_codes_are_the_nearest_levels(data, zeros):
+    value = st.floats(2**-20, 1.0, width=32) | st.just(0.0 if zeros else 0.5)
+    row = st.lists(value, min_size=3, max_size=3)
+    s = torch.tensor(data.draw(st.lists(row, min_size=1, max_size=20)))
+    found = Positions.from_proximity(s, [[0]] * 3).quantised()
+    assert found.codes.tolist() == plain_codes(s)
 
 
 @given(st.data(), st.sampled_from([torch.float32, torch.float64]))
@@ -260,6 +305,7 @@ def test_distances_that_cannot_be_are_named(fields, match):
         ([[0.5]], [[1]], {}, r"nodes that are not in 0..0"),
         ([[0.5]], [[-1]], {}, r"nodes that are not in 0..0"),
         ([[0.5]], [[0]], {"batch": [0, 0]}, r"batch must have shape \[1\] \(got \[2\]\)"),
+        ([[0.5]], [[0]], {"batch": [-1]}, r"number the graphs from 0 \(got -1\)"),
     ],
 )
 def test_proximities_that_cannot_be_are_named(proximity, sets, options, match):

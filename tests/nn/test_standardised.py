@@ -109,3 +109,37 @@ def test_standardised_refuses_hops_and_levels():
     for positions in (hops, levels):
         with pytest.raises(PGNNError, match="see from_proximity"):
             positions.standardised()
+
+
+def torch_standing(positions):
+    """The same sums in the same order, by torch's operations: equal to the bit."""
+    s, reached = positions.proximity, (positions.proximity > 0) & (positions.nearest >= 0)
+    group, logs = positions.nearest[reached].long(), s[reached].double().log()
+    groups = len(positions.members[0]) - 1
+    count = torch.bincount(group, minlength=groups).clamp(min=1)
+
+    def mean(values):
+        return values.new_zeros(groups).index_add_(0, group, values) / count
+
+    logs = logs - mean(logs)[group]
+    deviation = mean(logs.square()).sqrt()[group].clamp(min=1e-9)
+    standing = torch.zeros_like(s)
+    standing[reached] = torch.sigmoid(logs / deviation).to(s.dtype)
+    return standing
+
+
+@settings(max_examples=60)
+@given(proximities(max_nodes=40), st.sampled_from([np.float32, np.float64]), st.booleans())
+def test_standardised_adds_in_the_order_of_the_nodes(given_numbers, dtype, everywhere):
+    proximity, sets = given_numbers
+    proximity = (proximity + 1e-3 if everywhere else proximity).astype(dtype)
+    batch = np.arange(len(proximity)) % 2
+    positions = Positions.from_proximity(proximity, sets, batch=batch)
+    assert torch.equal(positions.standardised().proximity, torch_standing(positions))
+
+
+def test_standardised_leaves_what_it_was_given():
+    proximity = torch.rand(6, 2, dtype=torch.float64) + 0.1
+    before = proximity.clone()
+    Positions.from_proximity(proximity, [[0], [1]]).standardised()
+    assert torch.equal(proximity, before)

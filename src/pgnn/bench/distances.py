@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pgnn.anchors import AnchorSets, sample_anchor_sets
+from pgnn.bench._measure import best_time, in_child
 from pgnn.bench._memory import peak_bytes, reset_peak
 from pgnn.bench.graphs import grid_graph, preferential_graph, random_graph
 from pgnn.distances import AnchorDistances, anchor_distances
@@ -65,9 +65,7 @@ def run(names: list[str] | None = None, num_threads: int | None = None) -> Itera
     if unknown:
         raise PGNNError(f"unknown family {min(unknown)!r}; there are {', '.join(FAMILIES)}")
     for name in names or FAMILIES:
-        command = [sys.executable, "-m", "pgnn.bench.distances", name, str(num_threads or "")]
-        done = subprocess.run(command, stdout=subprocess.PIPE, check=True)  # noqa: S603
-        yield Row(**json.loads(done.stdout))
+        yield Row(**in_child("pgnn.bench.distances", name, num_threads or ""))
 
 
 def measure(name: str, num_threads: int | None = None) -> Row:
@@ -110,16 +108,6 @@ def measure(name: str, num_threads: int | None = None) -> Row:
         released_seconds=released,
         released_ratio=None if released is None else released / seconds,
     )
-
-
-def best_time(call: Callable[[], Any], repeats: int) -> float:
-    """Return the least wall-clock time of several calls."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def scipy_time(graph: Graph, sets: AnchorSets, sampled: Any) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,8 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from pgnn.anchors import sample_anchor_sets
+from pgnn.bench._measure import best_time, in_child
 from pgnn.bench._memory import peak_bytes, reset_peak
-from pgnn.bench.distances import best_time
 from pgnn.bench.graphs import random_graph
 from pgnn.distances import anchor_distances
 from pgnn.errors import PGNNError
@@ -71,7 +70,7 @@ def run(nodes: list[int] | None = None, num_threads: int | None = None) -> Itera
         raise PGNNError(f"there is no size of {min(unknown)} nodes; there are {sizes}")
     for count in nodes or SIZES:
         found = {
-            way: _in_child(count, way, num_threads)
+            way: in_child("pgnn.bench.layer", count, way, num_threads or "")
             for way in ("fused", "eager", "released")
             if getattr(SIZES[count], way)
         }
@@ -91,13 +90,6 @@ def run(nodes: list[int] | None = None, num_threads: int | None = None) -> Itera
             channels=CHANNELS,
             threads=fused["threads"],
         )
-
-
-def _in_child(nodes: int, way: str, num_threads: int | None) -> dict[str, Any]:
-    command = [sys.executable, "-m", "pgnn.bench.layer", str(nodes), way, str(num_threads or "")]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)  # noqa: S603
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
 
 
 def measure(nodes: int, way: str) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from pgnn.batches import Batch, Draws
+from pgnn.bench._measure import in_child
 from pgnn.bench.graphs import grid_graph, random_graph
 from pgnn.bench.layer import CHANNELS, ReleasedLayer
 from pgnn.datasets import with_constant_features
@@ -64,9 +64,7 @@ def run(names: list[str] | None = None, num_threads: int | None = None) -> Itera
     if unknown:
         raise PGNNError(f"there is no data {min(unknown)!r}; there are {', '.join(DATA)}")
     for name in names or DATA:
-        command = [sys.executable, "-m", "pgnn.bench.train", name, str(num_threads or "")]
-        done = subprocess.run(command, stdout=subprocess.PIPE, check=True)  # noqa: S603
-        yield Row(**json.loads(done.stdout))
+        yield Row(**in_child("pgnn.bench.train", name, num_threads or ""))
 
 
 def make_split(graph: Graph) -> Split:

@@ -79,13 +79,7 @@ def anchor_distances(
         >>> d.hops.tolist(), d.nearest.tolist()
         ([[0, 1], [1, 0], [1, 1], [0, 2]], [[0, 1], [0, 1], [3, 1], [3, 1]])
     """
-    if not isinstance(sets, AnchorSets):
-        sets = AnchorSets.from_sets(sets, graph.num_nodes)
-    if sets.num_nodes != graph.num_nodes:
-        raise PGNNError(
-            f"the anchor-sets are of a graph of {sets.num_nodes} nodes, this one has "
-            f"{graph.num_nodes}; sample them with num_nodes={graph.num_nodes}"
-        )
+    sets = AnchorSets.of(sets, graph.num_nodes)
     if cutoff is not None and not cutoff >= 0:
         raise PGNNError(f"cutoff must be a number >= 0 (got {cutoff})")
     threads = resolve_threads(num_threads)

@@ -40,13 +40,7 @@ class MemberDistances:
         batch: ArrayLike | None = None,
         num_threads: int | None = None,
     ) -> None:
-        if not isinstance(sets, AnchorSets):
-            sets = AnchorSets.from_sets(sets, graph.num_nodes)
-        if sets.num_nodes != graph.num_nodes:
-            raise PGNNError(
-                f"the anchor-sets are of a graph of {sets.num_nodes} nodes, this one has "
-                f"{graph.num_nodes}; sample them with num_nodes={graph.num_nodes}"
-            )
+        sets = AnchorSets.of(sets, graph.num_nodes)
         self.graph, self.sets = graph, sets
         self.cutoff, self.num_threads = cutoff, num_threads
         # A search finds distances to its sources: sources v in the reversed graph give d(v, u).

@@ -74,9 +74,8 @@ def anchor_ppr(
                [0.167, 0.417],
                [0.083, 0.458]], dtype=float32)
     """
-    if not isinstance(sets, AnchorSets):
-        sets = AnchorSets.from_sets(sets, graph.num_nodes)
-    _check(graph, sets, alpha, tol)
+    sets = AnchorSets.of(sets, graph.num_nodes)
+    _check(alpha, tol)
     threads = resolve_threads(num_threads)
     walk = _Walk.on(graph, alpha)
     within = tol - _FLOAT32_ROUNDING
@@ -203,13 +202,8 @@ def _sources(
     return source, scale
 
 
-def _check(graph: Graph, sets: AnchorSets, alpha: float, tol: float) -> None:
+def _check(alpha: float, tol: float) -> None:
     """Refuse arguments out of range."""
-    if sets.num_nodes != graph.num_nodes:
-        raise PGNNError(
-            f"the anchor-sets are of a graph of {sets.num_nodes} nodes, this one has "
-            f"{graph.num_nodes}; sample them with num_nodes={graph.num_nodes}"
-        )
     if not _SMALLEST_ALPHA <= alpha < 1:
         raise PGNNError(f"alpha must be at least {_SMALLEST_ALPHA} and below 1 (got {alpha})")
     if not _SMALLEST_TOL <= tol < 1:

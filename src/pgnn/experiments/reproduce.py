@@ -9,12 +9,11 @@ from typing import Any
 from pgnn._atomic import make_folder, open_atomic
 from pgnn.errors import PGNNError
 from pgnn.experiments.compare import TableOfCells, compare
-from pgnn.experiments.config import MODELS, columns_of, setup_of
+from pgnn.experiments.config import COLUMNS, MODELS, columns_of, setup_of
 from pgnn.experiments.render import to_markdown, to_png
 from pgnn.experiments.run import Job, Store, run_heuristics, run_jobs
 
 Progress = Callable[[int, int, str], object]
-HEURISTIC_RUNS = 10
 
 
 def reproduce(
@@ -29,7 +28,9 @@ def reproduce(
     data_dir: str | None,
     progress: Progress,
 ) -> tuple[str, dict[str, Any]]:
-    """Run the cells of a table and write them beside the paper's; return Markdown and a summary.
+    """Run the cells of a table and set them beside the paper's; return Markdown and a summary.
+
+    The files in `out` show all that is stored there; what is returned, the cells asked for.
 
     Args:
         table: "table1", "table2", "all" or a column's name.
@@ -92,7 +93,7 @@ def _run_heuristics(
 ) -> None:
     for protocol in protocols:
         for column in columns:
-            for seed in range(min(runs, HEURISTIC_RUNS)):
+            for seed in range(runs):
                 probe = Job(column.name, "shortest path", protocol, seed)  # type: ignore[arg-type]
                 if not store.missing([probe]):
                     continue
@@ -104,19 +105,31 @@ def _run_heuristics(
 def _render(
     store: Store, columns: Sequence[Any], protocols: Sequence[str], out: Path
 ) -> tuple[str, dict[str, Any]]:
+    stored = _tables(store, list(COLUMNS.values()), ["released", "paper"])
+    with open_atomic(out / "reproduction.md") as file:
+        file.write(_markdown(stored).encode())
+    for protocol, found in stored.items():  # after the text, which needs no drawing library
+        to_png(found, out / f"reproduction_{protocol}.png")
+    asked = _tables(store, columns, protocols)
+    summary = [_summary(table) for found in asked.values() for table in found]
+    return _markdown(asked), {"cells": [cell for cells in summary for cell in cells]}
+
+
+def _tables(
+    store: Store, columns: Sequence[Any], protocols: Sequence[str]
+) -> dict[str, list[TableOfCells]]:
+    """Return the tables of each protocol, with the columns that have records."""
     records = store.records()
-    tables = {
-        protocol: [table for table in compare(records, columns, protocol) if table.rows]
+    having = {(record["protocol"], record["column"]) for record in records}
+    found = {
+        protocol: compare(records, [c for c in columns if (protocol, c.name) in having], protocol)
         for protocol in protocols
     }
-    markdown = "\n".join(to_markdown(found) for found in tables.values() if found)
-    with open_atomic(out / "reproduction.md") as file:
-        file.write(markdown.encode())
-    for protocol, found in tables.items():  # after the text, which needs no drawing library
-        if found:
-            to_png(found, out / f"reproduction_{protocol}.png")
-    summary = [_summary(table) for found in tables.values() for table in found]
-    return markdown, {"cells": [cell for cells in summary for cell in cells]}
+    return {protocol: tables for protocol, tables in found.items() if tables}
+
+
+def _markdown(tables: dict[str, list[TableOfCells]]) -> str:
+    return "\n".join(to_markdown(found) for found in tables.values())
 
 
 def _summary(table: TableOfCells) -> list[dict[str, Any]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -15,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from pgnn._atomic import make_folder, open_atomic
+from pgnn._atomic import make_folder
+from pgnn._versions import versions
 from pgnn.errors import PGNNError
-from pgnn.experiments.config import COLUMNS, MODELS, setup_of
+from pgnn.experiments.config import COLUMNS, MODELS, Setup, setup_of
 from pgnn.graph import Graph
+from pgnn.runs import CHECKPOINT, check_free, save_run
 from pgnn.splits import Protocol, Split, make_splits
 
 
@@ -77,16 +78,36 @@ def make_model(name: str, in_channels: int, setup: Any, seed: int) -> tuple[Any,
     return model, decoder, draws
 
 
-def run_job(
+@dataclass(frozen=True, eq=False)
+class Done:
+    """A run of a job: what is stored of it, and what was trained on what."""
+
+    record: dict[str, Any]
+    setup: Setup
+    model: Any
+    decoder: Any
+    draws: Any
+    graphs: list[Graph]
+    splits: list[Split]
+    fit: Any
+
+
+def run_job(job: Job, *, data_dir: str | None = None, epochs: int | None = None) -> dict[str, Any]:
+    """Run one job in this process and return its record."""
+    return train_job(job, data_dir=data_dir, epochs=epochs).record
+
+
+def train_job(
     job: Job,
     *,
     data_dir: str | None = None,
     epochs: int | None = None,
     checkpoint: Path | None = None,
     resume: bool = False,
+    device: str = "cpu",
     progress: Callable[[Any], object] | None = None,
-) -> dict[str, Any]:
-    """Run one job in this process and return its record."""
+) -> Done:
+    """Run one job in this process and return all of it."""
     from pgnn.nn import PRESETS
     from pgnn.train import fit
 
@@ -100,8 +121,8 @@ def run_job(
     if job.model in PRESETS:
         setup = replace(setup, fit=replace(setup.fit, eval_draws=PRESETS[job.model].eval_draws))
     found = fit(
-        model,
-        decoder,
+        model.to(device),
+        decoder.to(device),
         splits,
         settings=setup.fit,
         draws=draws,
@@ -110,7 +131,7 @@ def run_job(
         resume=resume,
         progress=progress,
     )
-    return {
+    record = {
         **asdict(job),
         "test_auc": found.test_auc,
         "val_auc": found.val_auc,
@@ -119,8 +140,21 @@ def run_job(
         "seconds": round(found.seconds, 2),
         "graphs": len(graphs),
         "settings": asdict(setup),
+        "command": _command(job, epochs),
         "versions": versions(),
     }
+    return Done(record, setup, model, decoder, draws, graphs, splits, found)
+
+
+def _command(job: Job, epochs: int | None) -> str:
+    """Return the command that does this run again."""
+    spec = COLUMNS[job.column]
+    return (
+        f"pgnn train {spec.dataset} --task {spec.task} --model {job.model} "
+        f"--protocol {job.protocol} --seed {job.seed}"
+        + (" --one-hot" if spec.one_hot else "")
+        + ("" if epochs is None else f" --epochs {epochs}")
+    )
 
 
 def train_dataset(
@@ -134,8 +168,8 @@ def train_dataset(
     epochs: int | None,
     out: Path | None,
     resume: bool,
-    threads: int | None,
     data_dir: str | None,
+    device: str,
     progress: Callable[[Any, int], object],
 ) -> dict[str, Any]:
     """Do what `pgnn train` does with a data set of the paper."""
@@ -146,24 +180,72 @@ def train_dataset(
     if resume and out is None:
         raise PGNNError("--resume needs --out, the folder with the checkpoint")
     if out is not None:
+        if not resume:
+            check_free(out)
         make_folder(out)
-    import torch
-
-    if threads is not None:
-        torch.set_num_threads(threads)
+    job = Job(column, model, setup.protocol, seed)
     total = epochs or setup.fit.epochs
-    record = run_job(
-        Job(column, model, setup.protocol, seed),
+    done = train_job(
+        job,
         data_dir=data_dir,
         epochs=epochs,
-        checkpoint=None if out is None else out / "checkpoint.safetensors",
+        checkpoint=None if out is None else out / CHECKPOINT,
         resume=resume,
+        device=device,
         progress=lambda epoch: progress(epoch, total),
     )
     if out is not None:
-        with open_atomic(out / "result.json") as file:
-            file.write(json.dumps(record, indent=2).encode())
-    return record
+        asked = {"task": task, "model": model, "protocol": protocol, "one_hot": one_hot}
+        asked |= {"seed": seed, "epochs": epochs, "data_dir": data_dir, "device": device}
+        _save(out, job, done, {"graph": dataset, **asked})
+    return done.record
+
+
+def _save(out: Path, job: Job, done: Done, asked: dict[str, Any]) -> None:
+    """Leave a run directory with the first graph the model was judged by."""
+    from pgnn.batches import default_num_sets
+    from pgnn.evaluation import judge, roc_points
+    from pgnn.learner import Learner
+    from pgnn.recipe import Recipe
+
+    fit, draws = done.setup.fit, done.draws
+    first = next(i for i, split in enumerate(done.splits) if len(split.test))
+    split = done.splits[first]
+    largest = max(split.graph.num_nodes for split in done.splits)
+    recipe = Recipe(
+        task=COLUMNS[job.column].task,
+        model=job.model,
+        decoder=done.setup.decoder,
+        scheme=done.setup.scheme,
+        folds=0,
+        epochs=fit.epochs,
+        eval_draws=fit.eval_draws,
+        seed=job.seed,
+    )
+    num_sets = 0 if draws is None else default_num_sets(largest, draws.c)
+    learner = Learner.of(recipe, done.model, done.decoder, graph=split.graph, num_sets=num_sets)
+    scores = learner.scorer(split.graph)(split.test.pairs)
+    heuristics = run_heuristics(job.column, job.protocol, job.seed, asked["data_dir"])
+    metrics = {
+        **done.record,
+        "task": recipe.task,
+        "num_sets": num_sets,
+        "test_pairs": sum(len(split.test) for split in done.splits),
+        "test": {"roc_auc": done.record["test_auc"]},
+        "first_graph": judge(split.test.labels, scores),
+        "roc": roc_points(split.test.labels, scores),
+        "heuristics": {r["model"]: {"metrics": {"roc_auc": r["test_auc"]}} for r in heuristics},
+    }
+    save_run(
+        out,
+        learner=learner,
+        graph=done.graphs[first],
+        seen=split.graph,
+        pairs=split.test,
+        metrics=metrics,
+        history=done.fit.history,
+        config={"train": asked},
+    )
 
 
 def _find_column(dataset: str, task: str, one_hot: bool) -> str:
@@ -198,29 +280,15 @@ def run_heuristics(column: str, protocol: Protocol, seed: int, data_dir: str | N
         groups = np.repeat(np.arange(len(tested)), [len(part) for part in labels])
         auc = roc_auc(np.concatenate(labels), np.concatenate(scores), groups=groups)
         seconds = round(time.perf_counter() - start, 2)
-        records.append({**asdict(Job(column, name, protocol, seed)), "test_auc": auc,
-                        "seconds": seconds, "versions": versions()})  # fmt: skip
+        record: dict[str, Any] = asdict(Job(column, name, protocol, seed))
+        record |= {"test_auc": auc, "seconds": seconds}
+        record["command"] = f"pgnn reproduce {column} --protocol {protocol}"
+        records.append(record | {"versions": versions()})
     return records
 
 
 def _heuristic(split: Split, name: str, scorer: Any) -> Any:
     return scorer(split.graph, split.test.pairs, name)
-
-
-def versions() -> dict[str, str]:
-    """Return the versions that results depend on."""
-    import numba
-    import torch
-
-    import pgnn
-
-    return {
-        "pgnn": pgnn.__version__,
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-    }
 
 
 class Store:

@@ -69,17 +69,8 @@ class DotDecoder(PairDecoder):
         return pair_dots(z, pairs)
 
 
-class ScaledDotDecoder(PairDecoder):
-    r"""Dot product with learned scale and bias: logit(u, v) = alpha <z_u, z_v> + beta.
-
-    The plain product of L2-normalised rows cannot leave [-1, 1]; this one can. It begins as the
-    plain product, with alpha = 1 and beta = 0.
-
-    Example:
-        >>> z = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
-        >>> ScaledDotDecoder()(z, torch.tensor([[0, 1]])).tolist()
-        [11.0]
-    """
+class _ScaledDecoder(PairDecoder):
+    """A decoder with a learned scale alpha and bias beta."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -92,12 +83,25 @@ class ScaledDotDecoder(PairDecoder):
         nn.init.ones_(self.scale)
         nn.init.zeros_(self.bias)
 
+
+class ScaledDotDecoder(_ScaledDecoder):
+    r"""Dot product with learned scale and bias: logit(u, v) = alpha <z_u, z_v> + beta.
+
+    The plain product of L2-normalised rows cannot leave [-1, 1]; this one can. It begins as the
+    plain product, with alpha = 1 and beta = 0.
+
+    Example:
+        >>> z = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> ScaledDotDecoder()(z, torch.tensor([[0, 1]])).tolist()
+        [11.0]
+    """
+
     def logits(self, z: Tensor, pairs: Tensor) -> Tensor:
         """Return the scaled dot products of pairs."""
         return self.scale * pair_dots(z, pairs) + self.bias
 
 
-class DistanceDecoder(PairDecoder):
+class DistanceDecoder(_ScaledDecoder):
     r"""Minus the l_p distance, with learned scale and bias.
 
     logit(u, v) = beta - alpha ||z_u - z_v||_p, with alpha = 1 and beta = 0 at first. It takes any
@@ -118,14 +122,6 @@ class DistanceDecoder(PairDecoder):
         if not p >= 1:
             raise PGNNError(f"p must be a number >= 1 (got {p})")
         self.p = p
-        self.scale = nn.Parameter(torch.empty(()))
-        self.bias = nn.Parameter(torch.empty(()))
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Set alpha to 1 and beta to 0."""
-        nn.init.ones_(self.scale)
-        nn.init.zeros_(self.bias)
 
     def logits(self, z: Tensor, pairs: Tensor) -> Tensor:
         """Return the negated, scaled distances of pairs."""

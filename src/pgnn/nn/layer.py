@@ -156,9 +156,15 @@ class PGNNLayer(nn.Module):
     ) -> tuple[Tensor | None, Tensor]:
         """Do what `forward` does on inputs already checked; without z, if nobody needs it."""
         product: Tensor | None
+        fused = isinstance(distances, Positions) and self._can_fuse() and _has_kernels(x)
+        if self.kernel == "fused" and not fused:
+            raise PGNNError(
+                "compiled kernels need positions, and float32 or float64 on the CPU "
+                f"(got {type(distances).__name__}, {x.dtype} on {x.device}); use kernel='auto'"
+            )
         if not isinstance(distances, Positions):
             product, h = aggregate_whole_sets(self, x, distances)
-        elif self.kernel != "eager" and self._can_fuse() and _has_kernels(x):
+        elif fused and self.kernel != "eager":
             product, h = self._run_fused(x, distances, need_z)
         else:
             product, h = self._run_eager(x, distances)

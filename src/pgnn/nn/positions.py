@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from pgnn.errors import PGNNError
@@ -112,28 +113,19 @@ class Positions:
             raise PGNNError(
                 f"proximity must be floats [n, k], k >= 1 (got {s.dtype} of shape {list(s.shape)})"
             )
-        groups = [_tensor(nodes).to(s.device, torch.long) for nodes in sets]
         n, k = s.shape
-        if len(groups) != k:
-            raise PGNNError(f"proximity has {k} sets, but {len(groups)} sets were given")
-        graph = torch.zeros(n, dtype=torch.long, device=s.device)
-        if batch is not None:
-            graph = _tensor(batch).to(s.device, torch.long)
-            if graph.shape != (n,):
-                raise PGNNError(f"batch must have shape [{n}] (got {list(graph.shape)})")
-        nodes = torch.cat(groups)
-        if nodes.numel() and not 0 <= int(nodes.min()) <= int(nodes.max()) < n:
+        indptr, nodes = _flat(sets)
+        if len(indptr) - 1 != k:
+            raise PGNNError(f"proximity has {k} sets, but {len(indptr) - 1} sets were given")
+        if nodes.size and not 0 <= nodes.min() <= nodes.max() < n:
             raise PGNNError(f"the sets hold nodes that are not in 0..{n - 1}")
-        which = torch.arange(k, device=s.device)
-        sizes = torch.tensor([len(group) for group in groups], device=s.device)
-        # The members of set i in graph g speak as group g * k + i.
-        group_of = graph[nodes] * k + which.repeat_interleave(sizes)
-        order = torch.argsort(group_of, stable=True)
-        counts = torch.bincount(group_of, minlength=(int(graph.max()) + 1 if n else 1) * k)
-        bounds = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
-        nearest = graph[:, None] * k + which
-        nearest = torch.where(counts[nearest] > 0, nearest, -1).int()
-        return cls(nearest, proximity=s, members=(bounds, nodes[order]))
+        graph = _graph_of_nodes(batch, n)
+        from pgnn.nn._position_kernels import group_members
+
+        num_graphs = int(graph.max()) + 1 if n else 1
+        found = group_members(indptr, nodes, graph, num_graphs)
+        bounds, members, nearest = (torch.from_numpy(array).to(s.device) for array in found)
+        return cls(nearest, proximity=s, members=(bounds, members))
 
     def standardised(self) -> Positions:
         r"""Replace proximities to whole sets by how they stand among the nodes of the graph.
@@ -154,20 +146,17 @@ class Positions:
         s = self.proximity
         if s is None or self.members is None:
             raise PGNNError("standing needs exact proximities to whole sets; see from_proximity")
-        reached = (s > 0) & (self.nearest >= 0)
-        group = self.nearest[reached].long()
-        logs = s[reached].double().log()
-        num_groups = len(self.members[0]) - 1
+        from pgnn.nn._position_kernels import standardise_groups
 
-        def mean(values: Tensor) -> Tensor:
-            count = torch.bincount(group, minlength=num_groups).clamp(min=1)
-            return values.new_zeros(num_groups).index_add_(0, group, values) / count
-
-        logs = logs - mean(logs)[group]
-        deviation = mean(logs.square()).sqrt()[group].clamp(min=1e-9)
-        standing = torch.zeros_like(s)
-        standing[reached] = torch.sigmoid(logs / deviation).to(s.dtype)
-        return replace(self, proximity=standing)
+        numbers, group = (tensor.cpu().numpy().reshape(-1) for tensor in (s, self.nearest))
+        reached: Any = slice(None)  # nothing to pick out and to put back, mostly
+        if numbers.size and not (numbers.min() > 0 and group.min() >= 0):
+            reached = np.flatnonzero((numbers > 0) & (group >= 0))
+        logs = torch.from_numpy(numbers[reached]).double().log()
+        standardise_groups(logs.numpy(), group[reached], len(self.members[0]) - 1, 1e-9)
+        standing = np.zeros_like(numbers)
+        standing[reached] = logs.sigmoid_().numpy()
+        return replace(self, proximity=torch.from_numpy(standing).view(s.shape).to(s.device))
 
     def quantised(self) -> Positions:
         r"""Round exact proximities to 255 levels a byte can name, evenly spaced in their logarithm.
@@ -185,16 +174,17 @@ class Positions:
         if self.proximity is None:
             return self
         s = self.proximity
-        positive = s[s > 0]
         top = _NUM_LEVELS - 2
-        low, high = (
-            (float(bound) for bound in positive.double().log().aminmax())
-            if positive.numel()
-            else (0.0, 0.0)
-        )
+        lowest, highest = s.aminmax() if s.numel() else (s.new_zeros(()),) * 2
+        with_zeros = not lowest > 0
+        if with_zeros and highest > 0:
+            lowest = s.where(s > 0, highest).amin()
+        low, high = (0.0, 0.0)
+        if highest > 0:
+            low, high = torch.stack([lowest, highest]).double().log().tolist()
         step = max((high - low) / top, 1e-12)
-        scaled = (s.clamp(min=1e-300 if s.dtype == torch.float64 else 1e-45).log() - low) / step
-        codes = torch.where(s > 0, scaled.round().clamp(0, top) + 1, 0).to(torch.uint8)
+        scaled = s.log().sub_(low).div_(step).round_().clamp_(0, top).add_(1)
+        codes = (scaled.mul_(s > 0) if with_zeros else scaled).to(torch.uint8)
         levels = (low + step * torch.arange(top + 1, dtype=torch.float64, device=s.device)).exp()
         levels = torch.cat([levels.new_zeros(1), levels]).to(s.dtype)
         return replace(self, codes=codes, levels=levels, first_code=0, proximity=None)
@@ -258,6 +248,26 @@ def _tensor(value: Any) -> Tensor:
     return torch.from_numpy(array if array.flags.writeable else array.copy())
 
 
+def _flat(sets: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Bounds and nodes of sets: those that `pgnn.AnchorSets` has, or made of sequences."""
+    if hasattr(sets, "indptr"):
+        return sets.indptr, sets.nodes
+    groups = [_tensor(nodes).cpu().long().numpy() for nodes in sets]
+    indptr = np.cumsum([0, *(len(group) for group in groups)], dtype=np.int64)
+    return indptr, np.concatenate(groups)
+
+
+def _graph_of_nodes(batch: Any, num_nodes: int) -> NDArray[np.int64]:
+    if batch is None:
+        return np.zeros(num_nodes, dtype=np.int64)
+    graph = _tensor(batch).cpu().long().numpy()
+    if graph.shape != (num_nodes,):
+        raise PGNNError(f"batch must have shape [{num_nodes}] (got {list(graph.shape)})")
+    if num_nodes and graph.min() < 0:
+        raise PGNNError(f"batch must number the graphs from 0 (got {graph.min()})")
+    return graph
+
+
 def _as_int32(nearest: Tensor) -> Tensor:
     return nearest.int() if nearest.dtype in _INTEGERS else nearest
 
@@ -288,8 +298,10 @@ def _check_positions(positions: Positions) -> None:
         raise PGNNError(
             f"nearest names node {low if low < -1 else high}, but there are {groups} nodes"
         )
-    if s is not None and not bool(((s >= 0) & (s < torch.inf)).all()):
-        raise PGNNError("proximities must be finite numbers >= 0")
+    if s is not None:
+        least, most = s.aminmax()  # NaN both, if one is
+        if not (least >= 0 and most < torch.inf):
+            raise PGNNError("proximities must be finite numbers >= 0")
     if codes is not None:
         assert positions.levels is not None
         last = positions.first_code + len(positions.levels) - 1

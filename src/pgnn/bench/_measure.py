@@ -1,0 +1,28 @@
+"""The stopwatch of the benchmarks, and processes of their own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+
+def best_time(call: Callable[[], Any], repeats: int) -> float:
+    """Return the least wall-clock time of several calls."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def in_child(module: str, *arguments: object) -> dict[str, Any]:
+    """Run a module in a new process, so that peaks of memory do not mix; return its JSON."""
+    command = [sys.executable, "-m", module, *map(str, arguments)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)  # noqa: S603
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found

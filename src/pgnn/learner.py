@@ -1,0 +1,327 @@
+"""Learner: a model with all it needs to read a graph, to be trained, asked, saved and loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor, nn
+
+from pgnn._negatives import as_pairs
+from pgnn.batches import Batch, Draws, default_num_sets
+from pgnn.checkpoint import load_checkpoint, save_checkpoint
+from pgnn.errors import PGNNError
+from pgnn.graph import Graph
+from pgnn.nn import PRESETS, DistanceDecoder, DotDecoder, make_baseline, make_pgnn
+from pgnn.recipe import Recipe
+from pgnn.splits import PairSet, Split, hide_in_folds, split_links, split_pairs
+from pgnn.train import Fit, Progress, fit, seed_of
+
+_WEIGHTS, _SPLIT, _FOLDS, _ASK = range(10, 14)  # what a stream of random numbers is for
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What training gave besides the learner itself: its course, and the pairs it was judged by."""
+
+    fit: Fit
+    split: Split
+
+
+class Learner:
+    """A model and a decoder, and how graphs are made ready for them.
+
+    Args:
+        recipe: The settings.
+        graph: The graph to train on; it decides how many features and anchor-sets there are.
+        device: Where the model is.
+
+    Attributes:
+        recipe: The settings.
+        num_sets: Number of anchor-sets, the length of embeddings of a P-GNN; 0 for a baseline.
+        mean: Mean of each feature of the graph it was trained on, or None if it had none.
+        scale: Their standard deviations, or None.
+        unit: Mean weight of an edge of that graph: lengths are measured in it.
+        model: From features and positions (or edges) to embeddings.
+        decoder: From embeddings to scores of pairs.
+    """
+
+    mean: NDArray[np.float32] | None
+    scale: NDArray[np.float32] | None
+
+    def __init__(self, recipe: Recipe, graph: Graph, *, device: str = "cpu") -> None:
+        num_sets = 0
+        if recipe.model in PRESETS:
+            num_sets = recipe.num_sets or default_num_sets(graph.num_nodes, PRESETS[recipe.model].c)
+        x = None if graph.x is None or not graph.x.shape[1] else graph.x.astype(np.float64)
+        self._build(recipe, num_sets, None if x is None else x.shape[1], device)
+        if x is not None:
+            constant = np.ptp(x, axis=0) == 0
+            self.mean = x.mean(axis=0).astype(np.float32)
+            self.scale = np.where(constant, 1, x.std(axis=0)).astype(np.float32)
+        if graph.weights is not None and len(graph.weights):
+            self.unit = float(graph.weights.mean())
+
+    def _build(self, recipe: Recipe, num_sets: int, num_features: int | None, device: str) -> None:
+        self.recipe, self.num_sets = recipe, num_sets
+        self.mean = self.scale = None
+        self.unit = 1.0
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed_of(recipe.seed, _WEIGHTS))
+            self.model, self.decoder = _modules(recipe, num_features or 1)
+        try:
+            self.model.to(device)
+            self.decoder.to(device)
+        except (RuntimeError, AssertionError) as error:
+            line = str(error).splitlines()[0]
+            raise PGNNError(f"device {device!r} cannot be used ({line}); use cpu") from error
+        self.device = next(self.model.parameters()).device
+
+    @classmethod
+    def of(
+        cls, recipe: Recipe, model: nn.Module, decoder: nn.Module, *, graph: Graph, num_sets: int
+    ) -> Learner:
+        """Wrap modules that were trained elsewhere on graphs with features like this one's."""
+        found = cls.__new__(cls)
+        found.recipe, found.num_sets, found.unit = recipe, num_sets, 1.0
+        found.model, found.decoder = model, decoder
+        found.device = next(model.parameters()).device
+        width = 1 if graph.x is None else graph.x.shape[1]
+        found.mean, found.scale = np.zeros(width, np.float32), np.ones(width, np.float32)
+        return found
+
+    # ------------------------------------------------------------------ training
+
+    @property
+    def draws(self) -> Draws | None:
+        """How positions are drawn; None for a baseline."""
+        if self.recipe.model not in PRESETS:
+            return None
+        preset = PRESETS[self.recipe.model]
+        return Draws(
+            preset.proximity, preset.cutoff, num_sets=self.num_sets, scheme=self.recipe.scheme
+        )
+
+    def split(self, graph: Graph) -> Split:
+        """Split a graph into what training sees, and pairs to learn from, choose by and judge by.
+
+        The same graph is split the same way each time.
+        """
+        chosen = self.recipe
+        rng = np.random.default_rng(seed_of(chosen.seed, _SPLIT))
+        maker = split_links if chosen.task == "link" else split_pairs
+        return maker(graph, rng=rng, val=chosen.val, test=chosen.test)
+
+    def train(
+        self,
+        graph: Graph,
+        *,
+        checkpoint: Path | None = None,
+        resume: bool = False,
+        progress: Progress | None = None,
+    ) -> Trained:
+        """Train on a graph and keep the state that is best on validation pairs.
+
+        Args:
+            graph: The whole graph; held-out edges are hidden from the model.
+            checkpoint: File to write the state to now and then.
+            resume: Whether to go on from the checkpoint if there is one.
+            progress: Called with each epoch's record.
+
+        Raises:
+            PGNNError: If the graph is too small to be split, has no labels for task "pair", or
+                training fails.
+        """
+        split = self.split(graph)
+        seen = replace(split, graph=self.ready(split.graph))
+        splits: Sequence[Split] = [seen]
+        if self.recipe.task == "link" and self.recipe.folds:
+            splits = hide_in_folds(
+                seen,
+                self.recipe.folds,
+                rng=np.random.default_rng(seed_of(self.recipe.seed, _FOLDS)),
+            )
+        found = fit(
+            self.model,
+            self.decoder,
+            splits,
+            settings=self.recipe.fit_settings(),
+            draws=self.draws,
+            seed=self.recipe.seed,
+            checkpoint=checkpoint,
+            resume=resume,
+            progress=progress,
+        )
+        return Trained(found, split)
+
+    # ------------------------------------------------------------------ asking
+
+    def embed(self, graph: Graph, *, draw: int = 0) -> NDArray[np.float32]:
+        """Return the embedding of each node of any graph, float32 `[n, d]`.
+
+        A P-GNN describes nodes by their distances to one draw of anchor-sets, the same for the same
+        `draw` and graph. Embeddings of different draws, or of different graphs, do not compare
+        number by number; scores do.
+        """
+        with self._asking():
+            return np.asarray(self._embedding(self._batch(graph), draw).cpu())
+
+    def scorer(self, graph: Graph, *, num_draws: int | None = None) -> Scorer:
+        """Return what scores pairs of nodes of a graph, over some draws of anchor-sets."""
+        draws = 1 if self.draws is None else num_draws or self.recipe.eval_draws
+        with self._asking():
+            batch = self._batch(graph)
+            found = [self._embedding(batch, draw) for draw in range(draws)]
+        return Scorer(self.decoder, found)
+
+    def ready(self, graph: Graph) -> Graph:
+        """Return a graph as the model reads it: features standardised, weights as it needs them.
+
+        Raises:
+            PGNNError: If it has not the features that the model was made for.
+        """
+        x = self._features(graph)
+        weights = graph.weights
+        if weights is not None:
+            weights = weights / self.unit
+            if self.draws is not None and (self.draws.proximity == "ppr") == (
+                self.recipe.weights == "length"
+            ):
+                weights = 1 / weights  # walks read strengths, searches lengths
+        return replace(graph, x=x, weights=weights)
+
+    def _features(self, graph: Graph) -> NDArray[np.float32]:
+        if self.mean is None or self.scale is None:
+            return np.ones((graph.num_nodes, 1), dtype=np.float32)
+        have = 0 if graph.x is None else graph.x.shape[1]
+        if graph.x is None or have != len(self.mean):
+            raise PGNNError(
+                f"the model was trained with {len(self.mean)} features a node, and this graph has "
+                f"{have or 'none'}; give the same features"
+            )
+        return ((graph.x - self.mean) / self.scale).astype(np.float32)
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        self.model.eval()
+        with torch.no_grad():
+            yield
+
+    def _batch(self, graph: Graph) -> Batch:
+        none = PairSet(np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=bool))
+        return Batch([Split(self.ready(graph), none, none, none)], self.device)
+
+    def _embedding(self, batch: Batch, draw: int) -> Tensor:
+        if self.draws is None:
+            found: Tensor = self.model(batch.x, batch.edge_index)
+        else:
+            rng = np.random.default_rng(seed_of(self.recipe.seed, _ASK, draw))
+            threads = torch.get_num_threads()
+            found = self.model(batch.x, batch.draw(self.draws, rng, num_threads=threads))
+        if not bool(torch.isfinite(found).all()):
+            raise PGNNError("the model gives embeddings that are not finite; was it trained?")
+        return found
+
+    # ------------------------------------------------------------------ files
+
+    def save(self, path: str | Path) -> None:
+        """Write the learner to one safetensors file, whole or not at all."""
+        tensors = {f"model.{name}": t for name, t in self.model.state_dict().items()}
+        tensors |= {f"decoder.{name}": t for name, t in self.decoder.state_dict().items()}
+        if self.mean is not None and self.scale is not None:
+            tensors |= {
+                "features.mean": torch.from_numpy(self.mean),
+                "features.scale": torch.from_numpy(self.scale),
+            }
+        save_checkpoint(
+            path,
+            tensors,
+            {
+                "kind": "learner",
+                "recipe": asdict(self.recipe),
+                "num_sets": self.num_sets,
+                "unit": self.unit,
+            },
+        )
+
+    @classmethod
+    def load(cls, path: str | Path, *, device: str = "cpu") -> Learner:
+        """Read what `save` wrote; nothing in the file is executed.
+
+        Raises:
+            PGNNError: If the file is absent, damaged, of a newer format, or something else.
+        """
+        tensors, description = load_checkpoint(path)
+        try:
+            if description["kind"] != "learner":
+                raise KeyError("kind")
+            recipe = Recipe.from_dict(description["recipe"])
+            mean, scale = tensors.get("features.mean"), tensors.get("features.scale")
+            found = cls.__new__(cls)
+            found._build(
+                recipe, int(description["num_sets"]), None if mean is None else len(mean), device
+            )
+            found.unit = float(description["unit"])
+            found.mean = None if mean is None else mean.numpy()
+            found.scale = None if scale is None else scale.numpy()
+            for name, module in (("model.", found.model), ("decoder.", found.decoder)):
+                module.load_state_dict(
+                    {k[len(name) :]: t for k, t in tensors.items() if k.startswith(name)}
+                )
+        except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+            text = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise PGNNError(f"{path}: not a trained model of pgnn, or damaged ({text})") from error
+        return found
+
+
+class Scorer:
+    """Scores pairs of nodes by embeddings of one or several draws of anchor-sets.
+
+    Attributes:
+        embeddings: `[n, d]`, one a draw.
+    """
+
+    def __init__(self, decoder: nn.Module, embeddings: list[Tensor]) -> None:
+        self.decoder, self.embeddings = decoder, embeddings
+
+    def __call__(self, pairs: ArrayLike) -> NDArray[np.float64]:
+        """Return the mean over draws of the chance of each pair, `[m]`."""
+        return self.with_spread(pairs)[0]
+
+    def with_spread(self, pairs: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the mean over draws, and the standard deviation, both `[m]`."""
+        index = torch.from_numpy(as_pairs(pairs, len(self.embeddings[0])))
+        index = index.to(self.embeddings[0].device)
+        total = np.zeros(len(index))
+        squares = np.zeros(len(index))
+        with torch.no_grad():
+            for embedding in self.embeddings:
+                chance = torch.sigmoid(self.decoder(embedding, index).double()).cpu().numpy()
+                total += chance
+                squares += chance**2
+        mean = total / len(self.embeddings)
+        return mean, np.sqrt(np.maximum(squares / len(self.embeddings) - mean**2, 0))
+
+
+def _modules(recipe: Recipe, num_features: int) -> tuple[nn.Module, nn.Module]:
+    """Return a model and a decoder with weights drawn from torch's generator."""
+    decoder: Any = DotDecoder() if recipe.decoder == "dot" else DistanceDecoder()
+    if recipe.model in PRESETS:
+        model: nn.Module = make_pgnn(
+            recipe.model,
+            num_features,
+            hidden_channels=recipe.hidden_channels,
+            dropout=recipe.dropout,
+        )
+    else:
+        width = recipe.hidden_channels
+        model = make_baseline(
+            recipe.model, num_features, out_channels=width, dropout=recipe.dropout
+        )
+    return model, decoder
