@@ -5,7 +5,9 @@ Run it with `make run`, or `python examples/tour.py`.
 
 from __future__ import annotations
 
+import shutil
 import time
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,7 @@ import pgnn
 from pgnn.bench.graphs import grid_graph, random_graph
 
 HEIGHT, WIDTH = 14, 44
+RUN, REPORT = Path("build/tour-run"), Path("build/tour-report.html")
 SHADES = ["#08306b", "#2171b5", "#6baed6", "#c6dbef", "#fee391", "#fe9929", "#d94801", "#7f2704"]
 console = Console(width=100)
 
@@ -100,7 +103,7 @@ def show_speed() -> None:
 def show_learning() -> None:
     """A P-GNN and four GNNs learn which nodes share a community."""
     from pgnn.experiments.config import COLUMNS, LABELS
-    from pgnn.experiments.run import Job, run_job
+    from pgnn.experiments.run import train_dataset
 
     console.rule("4. What position buys: which two nodes are of the same community?")
     console.print(
@@ -109,7 +112,13 @@ def show_learning() -> None:
     column = COLUMNS["communities-pairs"]
     for model in ("gcn", "sage", "gat", "gin", "pgnn-e-2l"):
         with console.status(f"training {LABELS[model]} ..."):
-            record = run_job(Job(column.name, model, "paper", 0), epochs=150)
+            record = train_dataset(
+                "communities",
+                "pair",
+                model,
+                epochs=150,
+                out=RUN if model == "pgnn-e-2l" else None,
+            )
         paper = column.published(model)
         assert paper is not None
         console.print(
@@ -119,12 +128,29 @@ def show_learning() -> None:
     console.print()
 
 
+def show_report() -> None:
+    """The run as one page that opens offline."""
+    from pgnn.report import collect_run, render_run, write_report
+    from pgnn.runs import load_run
+
+    console.rule("5. See it")
+    with console.status("making the report ..."):
+        write_report(REPORT, render_run(collect_run(load_run(RUN))))
+    console.print(
+        f"\nThe graph, each node's distance to any anchor-set, a map of what was learnt:\n"
+        f"  {REPORT.resolve()}\n",
+        soft_wrap=True,
+    )
+
+
 if __name__ == "__main__":
+    shutil.rmtree(RUN, ignore_errors=True)
     show_positions()
     show_bourgain()
     show_speed()
     show_learning()
+    show_report()
     console.print(
-        "Next: README.md for ten lines of your own, [bold]pgnn train grid[/] to train, "
-        "[bold]pgnn reproduce grid --runs 3[/] for a column of the paper's table."
+        "Next, on your own graph: [bold]pgnn train edges.csv --out run[/], then [bold]pgnn predict "
+        "run edges.csv[/]. README.md says more."
     )

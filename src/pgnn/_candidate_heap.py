@@ -15,7 +15,7 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def word_of(cost: float, u: int, v: int, order: Any) -> int:
+def word_of(cost: float, u: int, v: int, order: Any) -> Any:
     """Return the word for node v at u, where `order[w]` is the place of node w on the circle."""
     # The bits of a float are in order as integers, if those of negative ones are turned round.
     bits = np.int64(np.float32(cost + 0.0).view(np.int32))  # + 0 makes -0 the same as 0

@@ -260,15 +260,14 @@ def _nearest_of_nearest(
     end: int,
     found: Any,
 ) -> None:
-    """Find the nearest rows of line[begin:end] among the known near ones and half of theirs."""
-    half = (known.shape[1] + 1) // 2
+    """Find the nearest rows of line[begin:end] among the known near ones and theirs."""
     for place in range(begin, end):
         u = line[place]
         _bar(ptr, idx, u, seen)
         size = _gather(known[u], u, seen, pool, 0)
         for v in known[u]:
             if v >= 0:
-                size = _gather(known[v, :half], u, seen, pool, size)
+                size = _gather(known[v], u, seen, pool, size)
         _rank_pool(x, u, dot, pool, size, gap, order, heap, circle, found[u])
 
 

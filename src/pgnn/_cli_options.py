@@ -4,24 +4,53 @@ from __future__ import annotations
 
 import functools
 import inspect
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
+from rich.markup import escape
 
+from pgnn._cli_config import read_config
+from pgnn._cli_show import people
 from pgnn.errors import PGNNError
 
 if TYPE_CHECKING:
     from pgnn.graph import Graph
 
-people = Console(stderr=True)  # stdout is for what was asked for
-
+MAX_SEED = 2**63 - 1  # torch's
 _READING = "How the graph is read"
 _COMMON = "Common"
+# What the library calls a parameter, and how it is typed.
+_AS_TYPED = {
+    "header=False": "--no-header",
+    "weight=False": "--unweighted",
+    "source=": "--source ",
+    "target=": "--target ",
+    "weight=": "--weight ",
+    "label=": "--label ",
+    "id_column=": "--id-column ",
+    "source and target belong together": "--source and --target belong together",
+    "id_column and label name columns of a feature table; give features too": (
+        "--id-column and --label name columns of a feature table; give --features too"
+    ),
+    "source, target and header are for tables": "--source, --target and --header are for tables",
+    "give it y": "give --features FILE --label COLUMN",
+    "data_dir must": "--data-dir must",
+}
+
+
+def in_options(message: str) -> str:
+    """Return a message of the library with parameters named as users type them."""
+    for name, typed in _AS_TYPED.items():
+        message = message.replace(name, typed)
+    return message
+
+
+class StoppedError(Exception):
+    """The user stopped a command with Ctrl-C; the message says what was kept."""
 
 
 def _reading(help_text: str, *names: str) -> Any:
@@ -54,29 +83,37 @@ class Reading:
         """Read the graph."""
         from pgnn.io import read_graph
 
-        return read_graph(
-            path,
-            source=_column(self.source),
-            target=_column(self.target),
-            weight=False if self.unweighted else _column(self.weight),
-            directed=self.directed,
-            header=self.header,
-            features=self.features,
-            id_column=_column(self.id_column),
-            label=_column(self.label),
-        )
+        with people.status(f"reading {escape(path.name)} ..."):
+            return read_graph(
+                path,
+                source=_column(self.source),
+                target=_column(self.target),
+                weight=False if self.unweighted else _column(self.weight),
+                directed=self.directed,
+                header=self.header,
+                features=self.features,
+                id_column=_column(self.id_column),
+                label=_column(self.label),
+            )
 
     def or_as(self, config: Mapping[str, Any], graph: Path) -> Reading:
         """Fill what is not given from a run's config: the user said it once.
 
-        The table of features is taken over only for the same graph file.
+        The table of features is taken over only for the same graph file, and columns only for
+        tables.
         """
+        from pgnn._tables import format_suffix
+
         given = {name: value for name, value in asdict(self).items() if value is not None}
-        before = {f.name: config[f.name] for f in fields(self) if f.name in config}
+        other: set[str] = set()
         if Path(config.get("graph", "")).resolve() != graph.resolve() and "features" not in given:
-            before = {
-                k: v for k, v in before.items() if k not in ("features", "id_column", "label")
-            }
+            other |= {"features", "id_column", "label"}
+        if format_suffix(graph) in (".npz", ".graphml"):
+            other |= {"source", "target", "header", "weight"}
+        if "weight" in given:
+            other.add("unweighted")
+        before = {f.name: config[f.name] for f in fields(self) if f.name in config}
+        before = {name: value for name, value in before.items() if name not in other}
         if "features" in before:
             before["features"] = Path(before["features"])
         return Reading(**({f.name: None for f in fields(self)} | before | given))
@@ -94,61 +131,55 @@ def _common(help_text: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, help=help_text, rich_help_panel=_COMMON, **more)
 
 
-def _read_config(context: typer.Context, path: Path | None) -> None:
-    """Take defaults from the command's table of a TOML file; what is typed wins."""
-    if path is None:
-        return
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise PGNNError(f"{path}: cannot be read ({error})") from error
-    except tomllib.TOMLDecodeError as error:
-        raise PGNNError(f"{path}: is not TOML ({error})") from error
-    command = context.info_name or ""
-    table = document.get(command)
-    if not isinstance(table, dict):
-        raise PGNNError(f"{path}: has no table [{command}] with the options of `pgnn {command}`")
-    known = {parameter.name for parameter in context.command.params} - {"config"}
-    unknown = sorted(set(table) - known)
-    if unknown:
-        raise PGNNError(
-            f"{path}: `pgnn {command}` has no option {unknown[0]!r}; it has "
-            f"{', '.join(sorted(str(name) for name in known))}"
-        )
-    context.default_map = {key: _as_typed(value) for key, value in table.items()}
-
-
-def _as_typed(value: Any) -> Any:
-    """A value as it would have been typed; lists stay lists, and flags flags."""
-    if isinstance(value, list):
-        return [_as_typed(entry) for entry in value]
-    return value if isinstance(value, bool) else str(value)
-
-
 @dataclass(frozen=True)
 class Common:
     """How a command behaves, whatever it does."""
 
-    threads: Annotated[int | None, _common("Default: all cores.", min=1)]
+    threads: Annotated[int | None, _common("Default: all cores.", min=1, max=1024)]
     device: Annotated[str, _common("cpu, cuda, cuda:1, ...")]
     quiet: Annotated[bool, _common("No progress and no remarks.", "--quiet", "-q")]
     config: Annotated[
         Path | None,
         _common(
             "TOML file with the options in a table of the command's name; what is typed wins.",
-            callback=_read_config,
+            callback=read_config,
             is_eager=True,
         ),
     ]
     as_json: Annotated[bool, _common("Print one JSON document.", "--json")]
 
     def apply(self) -> None:
-        """Set threads and silence for the process."""
+        """Set threads and silence for the process, and see whether the device is there."""
         people.quiet = self.quiet
         if self.threads is not None:
             import torch
 
             torch.set_num_threads(self.threads)
+        if self.device != "cpu":
+            self._check_device()
+
+    def _check_device(self) -> None:
+        import torch
+
+        try:
+            torch.zeros(1, device=self.device).cpu()  # a device may be known and not be there
+        except (RuntimeError, AssertionError) as error:
+            line = str(error).partition("\n")[0]
+            raise PGNNError(f"--device {self.device} cannot be used ({line}); use cpu") from error
+
+
+@contextmanager
+def no_empty_folders(*folders: Path | None) -> Iterator[None]:
+    """Remove what folders a command made, and those above them, if it fails and they are empty."""
+    paths = [path for folder in folders if folder for path in (folder, *folder.parents)]
+    made = [path for path in paths if not path.exists()]
+    try:
+        yield
+    except BaseException:
+        for path in made:
+            with suppress(OSError):  # never made, or not empty
+                path.rmdir()
+        raise
 
 
 _DEFAULTS: dict[str, Any] = {"device": "cpu", "quiet": False, "as_json": False}

@@ -33,9 +33,13 @@ def read_pairs(path: Path, graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.
     table = read_table(path, None, [0, 1], lambda names: known_pair(names) is not None)
     table.require_width(2, "the two ids of a pair")
     first, second, _ = edge_columns(table, None, None, False)
-    label = next(
-        (i for i, n in enumerate(table.names or []) if n.strip().lower() == "label" and i > 1), None
-    )
+    names = [name.strip().lower() for name in table.names or []]
+    label = names.index("label") if "label" in names else None
+    if label in (first, second):
+        raise PGNNError(
+            f"{path}: the column `label` stands where an id is expected; name the columns of ids "
+            "source and target"
+        )
 
     def check(fields: Sequence[str]) -> str | None:
         if not fields[first] or not fields[second]:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import inspect
+import io
 import json
+import re
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pgnn import _cli_run
+from pgnn import _cli_ask, _cli_train
 from pgnn._cli_bench import bench_app
-from pgnn._cli_run import progress_bar
+from pgnn._cli_options import StoppedError, in_options, no_empty_folders
+from pgnn._cli_show import people, progress_bar
 from pgnn.errors import PGNNError
 
 app = typer.Typer(
@@ -32,17 +36,51 @@ DataDir = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
+_INTERRUPTED = 130  # what shells call a command that Ctrl-C ended
+# click's, or typer's own copy of it, which newer versions bring along.
+_UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+
 
 def main() -> None:
     """Run the command; a user's mistake is one line and exit code 2."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # ids that the terminal cannot show
+    people.quiet = False
     try:
-        app()
+        code = app(prog_name="pgnn", standalone_mode=False)
     except PGNNError as error:
-        # Not markup: what the user wrote may have brackets.
-        Console(stderr=True).print(
-            Text.assemble(("pgnn:", "bold red"), f" {error}"), soft_wrap=True
-        )
-        sys.exit(2)
+        _end(in_options(str(error)))
+    except StoppedError as error:
+        _end(str(error), _INTERRUPTED)
+    except _UsageError as error:
+        _end(_usage(error))
+    except OSError as error:
+        _end(f"{error.filename or 'a file'}: {error.strerror or error}")
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and not re.search("(allocate|of) memory", str(error)):
+            raise  # torch has no error of its own for a full memory
+        _end("there is not enough memory; use a smaller graph, --hidden-channels or --sets")
+    if code == _INTERRUPTED:
+        _end("stopped", _INTERRUPTED)
+    sys.exit(code or 0)
+
+
+def _end(message: str, code: int = 2) -> NoReturn:
+    """Print one line and leave."""
+    # Not markup: what the user wrote may have brackets. Not `people`, which may be quiet.
+    text = Text.assemble(("pgnn:", "bold red"), " ", " ".join(message.splitlines()))
+    Console(stderr=True).print(text, soft_wrap=True)
+    sys.exit(code)
+
+
+def _usage(error: Exception) -> str:
+    """Say what is wrong with the arguments, and where help is."""
+    if type(error).__name__ == "NoArgsIsHelpError":  # of click 8.2 and later
+        sys.exit(2)  # help was shown
+    text = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
+    context = getattr(error, "ctx", None)
+    path = "pgnn" if context is None else context.command_path
+    return f"{text[:1].lower()}{text[1:]}; see `{path} --help`"
 
 
 def _version(show: bool) -> None:
@@ -85,11 +123,11 @@ def show_datasets(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     Console().print(table)
 
 
-app.command("train")(_cli_run.train)
-app.command("evaluate")(_cli_run.evaluate)
-app.command("embed")(_cli_run.embed)
-app.command("predict")(_cli_run.predict)
-app.command("report")(_cli_run.report)
+app.command("train")(_cli_train.train)
+app.command("evaluate")(_cli_ask.evaluate)
+app.command("embed")(_cli_ask.embed)
+app.command("predict")(_cli_ask.predict)
+app.command("report")(_cli_ask.report)
 
 
 @app.command("reproduce")
@@ -120,7 +158,7 @@ def reproduce(
     """
     from pgnn.experiments.reproduce import reproduce as run_tables
 
-    with progress_bar() as bar:
+    with no_empty_folders(out), progress_bar() as bar:
         task = bar.add_task("runs", total=None)
 
         def report(done: int, total: int, text: str) -> None:
@@ -141,3 +179,13 @@ def reproduce(
             progress=report,
         )
     typer.echo(json.dumps(summary, indent=2) if as_json else markdown)
+
+
+def _reflowed(text: str) -> str:
+    """Return help in which a line break is one only between paragraphs and in examples."""
+    paragraphs = inspect.cleandoc(text).split("\n\n")
+    return "\n\n".join(p if p.startswith(" ") else p.replace("\n", " ") for p in paragraphs)
+
+
+for _command in (*app.registered_commands, *bench_app.registered_commands):
+    _command.help = _reflowed(inspect.getdoc(_command.callback) or "")

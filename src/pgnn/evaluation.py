@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgnn._negatives import draw_non_edges, sorted_distinct, unordered_ranks
+from pgnn._negatives import as_pairs, draw_non_edges, sorted_distinct, unordered_ranks
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
 from pgnn.heuristics import HEURISTICS, heuristic_scores
@@ -65,8 +65,8 @@ def _sample(pairs: PairSet, most: int, generator: np.random.Generator) -> PairSe
     """Return at most this many pairs, of both kinds alike."""
     if len(pairs) <= most:
         return pairs
-    positive = generator.permutation(np.flatnonzero(pairs.labels))[: (most + 1) // 2]
-    negative = generator.permutation(np.flatnonzero(~pairs.labels))[: (most + 1) // 2]
+    positive = generator.permutation(np.flatnonzero(pairs.labels))[: most - most // 2]
+    negative = generator.permutation(np.flatnonzero(~pairs.labels))[: most // 2]
     kept = np.sort(np.concatenate([positive, negative]))
     return PairSet(pairs.pairs[kept], pairs.labels[kept])
 
@@ -101,13 +101,20 @@ def hide_pairs(
         What may be seen, the pairs with labels, and how many edges were hidden.
 
     Raises:
-        PGNNError: If no edge is left, or there are not enough pairs without a link.
+        PGNNError: If a pair is not of two nodes of the graph, no edge is left, or there are not
+            enough pairs without a link.
     """
+    pairs = as_pairs(pairs, graph.num_nodes)
+    if (pairs[:, 0] == pairs[:, 1]).any():
+        raise PGNNError("a pair must be of two different nodes (got a node with itself)")
     edges = graph.edges().astype(np.int64)
     asked = sorted_distinct(unordered_ranks(pairs))
     hidden = np.isin(unordered_ranks(edges), asked)
     if hidden.all():
-        raise PGNNError("all edges of the graph are among the pairs asked about; none is left")
+        raise PGNNError(
+            f"all {len(edges)} edges of the graph are among the pairs asked about, so the model "
+            "would see none; ask about fewer pairs"
+        )
     seen = with_edges(graph, ~hidden) if hidden.any() else graph
     if labels is None:
         joined = sorted_distinct(np.concatenate([unordered_ranks(edges), asked]))

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from pgnn._negatives import as_pairs
+from pgnn._learner_parts import Scorer as Scorer
+from pgnn._learner_parts import make_modules, mean_weight, read_standard, usable_device
 from pgnn.batches import Batch, Draws, default_num_sets
 from pgnn.checkpoint import load_checkpoint, save_checkpoint
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
-from pgnn.nn import PRESETS, DistanceDecoder, DotDecoder, make_baseline, make_pgnn
+from pgnn.nn import PRESETS
 from pgnn.recipe import Recipe
 from pgnn.splits import PairSet, Split, hide_in_folds, split_links, split_pairs
 from pgnn.train import Fit, Progress, fit, seed_of
 
+_DAMAGED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError)
 _WEIGHTS, _SPLIT, _FOLDS, _ASK = range(10, 14)  # what a stream of random numbers is for
 
 
@@ -43,11 +45,11 @@ class Learner:
         device: Where the model is.
 
     Attributes:
-        recipe: The settings.
+        recipe: The settings, with what was left open decided by the size of the graph.
         num_sets: Number of anchor-sets, the length of embeddings of a P-GNN; 0 for a baseline.
         mean: Mean of each feature of the graph it was trained on, or None if it had none.
         scale: Their standard deviations, or None.
-        unit: Mean weight of an edge of that graph: lengths are measured in it.
+        unit: Mean weight of an edge that training saw: lengths are measured in it.
         model: From features and positions (or edges) to embeddings.
         decoder: From embeddings to scores of pairs.
     """
@@ -56,6 +58,7 @@ class Learner:
     scale: NDArray[np.float32] | None
 
     def __init__(self, recipe: Recipe, graph: Graph, *, device: str = "cpu") -> None:
+        recipe = recipe.resolved(graph.num_nodes)
         num_sets = 0
         if recipe.model in PRESETS:
             num_sets = recipe.num_sets or default_num_sets(graph.num_nodes, PRESETS[recipe.model].c)
@@ -64,24 +67,20 @@ class Learner:
         if x is not None:
             constant = np.ptp(x, axis=0) == 0
             self.mean = x.mean(axis=0).astype(np.float32)
-            self.scale = np.where(constant, 1, x.std(axis=0)).astype(np.float32)
-        if graph.weights is not None and len(graph.weights):
-            self.unit = float(graph.weights.mean())
+            deviation = x.std(axis=0).astype(np.float32)  # may be too small for float32
+            self.scale = np.where(constant | (deviation == 0), np.float32(1), deviation)
+        self.unit = mean_weight(graph)
 
     def _build(self, recipe: Recipe, num_sets: int, num_features: int | None, device: str) -> None:
         self.recipe, self.num_sets = recipe, num_sets
         self.mean = self.scale = None
         self.unit = 1.0
+        self.device = usable_device(device)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed_of(recipe.seed, _WEIGHTS))
-            self.model, self.decoder = _modules(recipe, num_features or 1)
-        try:
-            self.model.to(device)
-            self.decoder.to(device)
-        except (RuntimeError, AssertionError) as error:
-            line = str(error).splitlines()[0]
-            raise PGNNError(f"device {device!r} cannot be used ({line}); use cpu") from error
-        self.device = next(self.model.parameters()).device
+            self.model, self.decoder = make_modules(recipe, num_features or 1)
+        self.model.to(self.device)
+        self.decoder.to(self.device)
 
     @classmethod
     def of(
@@ -105,7 +104,11 @@ class Learner:
             return None
         preset = PRESETS[self.recipe.model]
         return Draws(
-            preset.proximity, preset.cutoff, num_sets=self.num_sets, scheme=self.recipe.scheme
+            preset.proximity,
+            preset.cutoff,
+            num_sets=self.num_sets,
+            scheme=self.recipe.scheme,
+            alpha=preset.alpha,
         )
 
     def split(self, graph: Graph) -> Split:
@@ -139,6 +142,7 @@ class Learner:
                 training fails.
         """
         split = self.split(graph)
+        self.unit = mean_weight(split.graph)  # held-out edges have no say in it
         seen = replace(split, graph=self.ready(split.graph))
         splits: Sequence[Split] = [seen]
         if self.recipe.task == "link" and self.recipe.folds:
@@ -184,17 +188,28 @@ class Learner:
         """Return a graph as the model reads it: features standardised, weights as it needs them.
 
         Raises:
-            PGNNError: If it has not the features that the model was made for.
+            PGNNError: If it has not the features that the model was made for, or its weights are
+                beyond what numbers can hold in the unit of the model.
         """
         x = self._features(graph)
-        weights = graph.weights
-        if weights is not None:
-            weights = weights / self.unit
-            if self.draws is not None and (self.draws.proximity == "ppr") == (
+        return replace(graph, x=x, weights=self._weights(graph))
+
+    def _weights(self, graph: Graph) -> NDArray[np.float64] | None:
+        if graph.weights is None:
+            return None
+        draws = self.draws
+        with np.errstate(all="ignore"):  # what does not fit is refused below
+            weights = graph.weights / self.unit
+            if draws is not None and (draws.proximity == "ppr") == (
                 self.recipe.weights == "length"
             ):
                 weights = 1 / weights  # walks read strengths, searches lengths
-        return replace(graph, x=x, weights=weights)
+        if not ((weights > 0) & np.isfinite(weights)).all():
+            raise PGNNError(
+                f"weights from {graph.weights.min():g} to {graph.weights.max():g} are too far from "
+                f"the mean weight in training, {self.unit:g}; scale or clip them"
+            )
+        return weights
 
     def _features(self, graph: Graph) -> NDArray[np.float32]:
         if self.mean is None or self.scale is None:
@@ -257,71 +272,26 @@ class Learner:
         Raises:
             PGNNError: If the file is absent, damaged, of a newer format, or something else.
         """
+        usable_device(device)  # a device that is not there is no fault of the file
         tensors, description = load_checkpoint(path)
         try:
-            if description["kind"] != "learner":
-                raise KeyError("kind")
+            if description.get("kind") != "learner":
+                raise ValueError("it holds something else")
             recipe = Recipe.from_dict(description["recipe"])
-            mean, scale = tensors.get("features.mean"), tensors.get("features.scale")
+            standard = read_standard(tensors)
+            num_features = None if standard is None else len(standard[0])
             found = cls.__new__(cls)
-            found._build(
-                recipe, int(description["num_sets"]), None if mean is None else len(mean), device
-            )
+            found._build(recipe, int(description["num_sets"]), num_features, device)
+            found.mean, found.scale = (None, None) if standard is None else standard
             found.unit = float(description["unit"])
-            found.mean = None if mean is None else mean.numpy()
-            found.scale = None if scale is None else scale.numpy()
+            has_sets = recipe.model in PRESETS
+            if not 0 < found.unit < math.inf or (found.num_sets > 0) != has_sets:
+                raise ValueError("its unit or its number of sets makes no sense")
             for name, module in (("model.", found.model), ("decoder.", found.decoder)):
                 module.load_state_dict(
                     {k[len(name) :]: t for k, t in tensors.items() if k.startswith(name)}
                 )
-        except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+        except _DAMAGED as error:
             text = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise PGNNError(f"{path}: not a trained model of pgnn, or damaged ({text})") from error
         return found
-
-
-class Scorer:
-    """Scores pairs of nodes by embeddings of one or several draws of anchor-sets.
-
-    Attributes:
-        embeddings: `[n, d]`, one a draw.
-    """
-
-    def __init__(self, decoder: nn.Module, embeddings: list[Tensor]) -> None:
-        self.decoder, self.embeddings = decoder, embeddings
-
-    def __call__(self, pairs: ArrayLike) -> NDArray[np.float64]:
-        """Return the mean over draws of the chance of each pair, `[m]`."""
-        return self.with_spread(pairs)[0]
-
-    def with_spread(self, pairs: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the mean over draws, and the standard deviation, both `[m]`."""
-        index = torch.from_numpy(as_pairs(pairs, len(self.embeddings[0])))
-        index = index.to(self.embeddings[0].device)
-        total = np.zeros(len(index))
-        squares = np.zeros(len(index))
-        with torch.no_grad():
-            for embedding in self.embeddings:
-                chance = torch.sigmoid(self.decoder(embedding, index).double()).cpu().numpy()
-                total += chance
-                squares += chance**2
-        mean = total / len(self.embeddings)
-        return mean, np.sqrt(np.maximum(squares / len(self.embeddings) - mean**2, 0))
-
-
-def _modules(recipe: Recipe, num_features: int) -> tuple[nn.Module, nn.Module]:
-    """Return a model and a decoder with weights drawn from torch's generator."""
-    decoder: Any = DotDecoder() if recipe.decoder == "dot" else DistanceDecoder()
-    if recipe.model in PRESETS:
-        model: nn.Module = make_pgnn(
-            recipe.model,
-            num_features,
-            hidden_channels=recipe.hidden_channels,
-            dropout=recipe.dropout,
-        )
-    else:
-        width = recipe.hidden_channels
-        model = make_baseline(
-            recipe.model, num_features, out_channels=width, dropout=recipe.dropout
-        )
-    return model, decoder

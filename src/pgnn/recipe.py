@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pgnn.errors import PGNNError
@@ -23,6 +23,7 @@ _CHOICES = {
     "weights": ("length", "strength"),
     "scheme": ("bernoulli", "fixed"),
 }
+_LARGE = 5_000  # nodes
 _AT_LEAST_ONE = ("hidden_channels", "epochs", "eval_every", "eval_draws", "max_pairs")
 
 
@@ -43,10 +44,11 @@ class Recipe:
         test: Share of the pairs that the result is judged by.
         folds: Task "link": training edges are hidden a fold at a time and predicted from the
             others, as missing links will be. 0: all are visible while they are learnt (the paper).
+            None: 5, of a large graph 2.
         epochs: Most passes over the training pairs.
         lr: Learning rate of Adam.
         weight_decay: Adam's.
-        eval_every: Epochs between evaluations.
+        eval_every: Epochs between evaluations; None: 5, of a large graph 1.
         patience: Evaluations without a better validation AUC after which to stop; None for never.
         eval_draws: Anchor draws that final scores are averaged over.
         max_pairs: Most pairs learnt from in one step, drawn anew each time; None for all.
@@ -70,11 +72,11 @@ class Recipe:
     weights: Literal["length", "strength"] = "length"
     val: float = 0.1
     test: float = 0.1
-    folds: int = 5
+    folds: int | None = None
     epochs: int = 200
     lr: float = 0.01
     weight_decay: float = 5e-4
-    eval_every: int = 5
+    eval_every: int | None = None
     patience: int | None = 8
     eval_draws: int = 8
     max_pairs: int | None = 200_000
@@ -95,7 +97,10 @@ class Recipe:
         if not 0 <= self.dropout < 1:
             raise PGNNError(f"dropout must be at least 0 and below 1 (got {self.dropout:g})")
         if not (0 < self.lr < math.inf and 0 <= self.weight_decay < math.inf):
-            raise PGNNError("lr must be positive and weight_decay not negative, both finite")
+            raise PGNNError(
+                "lr must be positive and weight_decay not negative, both finite "
+                f"(got {self.lr:g} and {self.weight_decay:g})"
+            )
         if not (0 < self.val < 1 and 0 <= self.test < 1 and self.val + self.test < 1):
             raise PGNNError(
                 "val must be positive, test not negative, and both together below 1 "
@@ -106,7 +111,7 @@ class Recipe:
 
     def _check_integer(self, name: str, least: int) -> None:
         value = getattr(self, name)
-        if value is None and name in ("num_sets", "patience", "max_pairs"):
+        if value is None and name in ("num_sets", "patience", "max_pairs", "folds", "eval_every"):
             return
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise PGNNError(f"{name} must be an integer of at least {least} (got {value!r})")
@@ -124,6 +129,19 @@ class Recipe:
             raise PGNNError(f"there is no setting {unknown[0]!r}; the settings are {sorted(known)}")
         return cls(**values)
 
+    def resolved(self, num_nodes: int) -> Recipe:
+        """Decide what was left open by the size of the graph.
+
+        A step on a large graph takes seconds and teaches more, so it has fewer steps an epoch.
+        """
+        large = num_nodes > _LARGE
+        folds, eval_every = self.folds, self.eval_every
+        return replace(
+            self,
+            folds=(2 if large else 5) if folds is None else folds,
+            eval_every=(1 if large else 5) if eval_every is None else eval_every,
+        )
+
     def fit_settings(self) -> FitSettings:
         """Return what `pgnn.train.fit` reads of it."""
         from pgnn.train import FitSettings
@@ -134,7 +152,7 @@ class Recipe:
             lr_drop=None,
             weight_decay=self.weight_decay,
             batch_graphs=1,
-            eval_every=self.eval_every,
+            eval_every=self.eval_every or 5,
             patience=self.patience,
             eval_draws=self.eval_draws,
             max_pairs=self.max_pairs,

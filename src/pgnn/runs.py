@@ -14,9 +14,8 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
-import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgnn._atomic import make_folder, open_atomic
+from pgnn._negatives import as_pairs
 from pgnn._write import write_columns
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 CHECKPOINT = "checkpoint.safetensors"
 _HASHED = ("model.safetensors", "graph.npz")
+_HISTORY = ("epoch", "loss", "val_auc", "test_auc")
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +113,8 @@ def load_run(folder: str | Path, *, device: str = "cpu") -> Run:
 
     place = Path(folder)
     metrics = _metrics(place)
-    for name, wanted in metrics["sha256"].items():
-        if name in _HASHED and _sha256(place / name) != wanted:
+    for name in _HASHED:
+        if _sha256(place / name) != metrics["sha256"].get(name):
             raise PGNNError(f"{place / name}: is not the file that the run wrote; train anew")
     graph, seen, pairs = _read_graph(place / "graph.npz")
     return Run(
@@ -141,7 +142,7 @@ def _metrics(place: Path) -> dict[str, Any]:
         version = found["format"]
         if not isinstance(version, int) or not isinstance(found["sha256"], dict):
             raise TypeError("format")
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise PGNNError(f"{path}: is damaged ({error}); train anew") from error
     if version > FORMAT:
         raise PGNNError(f"{path}: the run has format {version}, newer than {FORMAT}; update pgnn")
@@ -174,13 +175,13 @@ def _without_none(config: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read_config(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text())
-    except (OSError, ValueError) as error:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
         raise PGNNError(f"{path}: is damaged ({error})") from error
 
 
 def _history_csv(history: Sequence[Epoch]) -> bytes:
-    lines = ["epoch,loss,val_auc,test_auc"]
+    lines = [",".join(_HISTORY)]
     for record in history:
         numbers = (record.loss, record.val_auc, record.test_auc)
         lines.append(
@@ -191,7 +192,9 @@ def _history_csv(history: Sequence[Epoch]) -> bytes:
 
 def _read_history(path: Path) -> list[dict[str, float | None]]:
     try:
-        names, *rows = (line.split(",") for line in path.read_text().splitlines())
+        names, *rows = (line.split(",") for line in path.read_text(encoding="utf-8").splitlines())
+        if tuple(names) != _HISTORY:
+            raise ValueError(f"its columns must be {', '.join(_HISTORY)}")
         return [
             {n: float(v) if v else None for n, v in zip(names, row, strict=True)} for row in rows
         ]
@@ -235,17 +238,35 @@ def _read_graph(path: Path) -> tuple[Graph, Graph, PairSet]:
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = dict(file)
-        graph = Graph(
-            indptr=arrays["indptr"],
-            indices=arrays["indices"],
-            weights=arrays.get("weights"),
-            directed=bool(arrays["directed"]),
-            x=arrays.get("x"),
-            y=arrays.get("y"),
-            classes=arrays.get("classes"),
-            node_ids=arrays["node_ids"],
-        )
-        seen = with_edges(graph, arrays["seen"])
-        return graph, seen, PairSet(arrays["pairs"], arrays["labels"])
-    except (OSError, ValueError, KeyError, IndexError, zipfile.BadZipFile) as error:
+        graph = _checked_graph(arrays)
+        mask = arrays["seen"]
+        if mask.dtype != np.bool_ or mask.shape != (graph.num_edges,):
+            raise ValueError("it does not say of each edge whether it was seen")
+        pairs = PairSet(as_pairs(arrays["pairs"], graph.num_nodes), arrays["labels"])
+        return graph, with_edges(graph, mask), pairs
+    except Exception as error:  # of zipfile, zlib, numpy or what was written
         raise PGNNError(f"{path}: is damaged ({error}); train anew") from error
+
+
+def _checked_graph(arrays: Mapping[str, Any]) -> Graph:
+    """Build the graph anew: kernels trust a Graph, and a file may hold anything."""
+    indptr, indices = arrays["indptr"], arrays["indices"]
+    rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    y, classes = arrays.get("y"), arrays.get("classes")
+    graph = Graph.from_edges(
+        np.stack([rows, indices], axis=1),
+        len(indptr) - 1,
+        weights=arrays.get("weights"),
+        directed=bool(arrays["directed"]),
+        x=arrays.get("x"),
+        y=y,
+        node_ids=arrays["node_ids"],
+    )
+    for name in ("indptr", "indices", "weights", "y"):
+        if not np.array_equal(getattr(graph, name), arrays.get(name)):
+            raise ValueError(f"its {name} are not those of a graph")
+    if classes is None:
+        return graph
+    if graph.y is None or graph.y.min() < 0 or classes.shape <= (graph.y.max(),):
+        raise ValueError("its labels are not of its classes")
+    return replace(graph, classes=classes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,11 @@ from pgnn._versions import versions
 from pgnn.errors import PGNNError
 from pgnn.evaluation import held_out, hide_pairs, judge, judge_heuristics, roc_points
 from pgnn.graph import Graph
+from pgnn.io import id_array
 from pgnn.learner import Learner, Trained
 from pgnn.recipe import Recipe
 from pgnn.runs import CHECKPOINT, Run, check_free, save_run
-from pgnn.splits import PairSet
+from pgnn.splits import PairSet, with_edges
 from pgnn.train import Progress
 
 
@@ -53,12 +54,12 @@ def train_on(
     trained = learner.train(graph, checkpoint=out / CHECKPOINT, resume=resume, progress=progress)
     metrics = {
         "task": recipe.task,
-        "model": recipe.model,
+        "model": learner.recipe.model,
         "graph": describe(graph),
         **_course(trained),
         **_judged(learner, trained),
         "num_sets": learner.num_sets,
-        "recipe": asdict(recipe),
+        "recipe": asdict(learner.recipe),
         "versions": versions(),
     }
     save_run(
@@ -136,19 +137,21 @@ def evaluate(
         seed: Decides what is held out, and the negatives drawn for given pairs.
 
     Raises:
-        PGNNError: If the graph has not what the task needs.
+        PGNNError: If the graph has not what the task needs, or it is the training graph of a run
+            that kept no test pairs.
     """
     learner = run.learner
     hidden = 0
-    if pairs is not None:
+    if pairs is not None and learner.recipe.task == "pair":
+        if labels is None:
+            raise PGNNError("for task 'pair', pairs need a label column: 1 for the same label")
+        seen, asked = graph, PairSet(pairs, labels)  # edges do not tell labels: none is hidden
+        how = "given pairs"
+    elif pairs is not None:
         seen, asked, hidden = hide_pairs(graph, pairs, labels, rng=seed)
         how = (
             "given pairs" if labels is not None else "given pairs and as many drawn without a link"
         )
-        if learner.recipe.task == "pair":
-            seen, hidden = graph, 0  # an edge says nothing of labels that is not asked
-            if labels is None:
-                raise PGNNError("for task 'pair', pairs need a label column: 1 for the same label")
     elif (own := _own_test_pairs(run, graph)) is not None:
         seen, asked = own
         how = "the test pairs of the training graph, which training never saw"
@@ -170,12 +173,43 @@ def evaluate(
 
 
 def _own_test_pairs(run: Run, graph: Graph) -> tuple[Graph, PairSet] | None:
-    """Return what training saw of this graph and its test pairs, if it is the graph of the run."""
-    same = np.array_equal(graph.indptr, run.graph.indptr) and np.array_equal(
-        graph.indices, run.graph.indices
-    )
-    return (replace(graph, **_edges(run.seen)), run.pairs) if same and len(run.pairs) else None
+    """Return what training saw of this graph and its test pairs, if it is the graph of the run.
+
+    It is if the edges are the same, by the nodes' ids: files may list nodes in another order.
+    """
+    if (graph.num_nodes, graph.num_edges, graph.directed) != (
+        run.graph.num_nodes,
+        run.graph.num_edges,
+        run.graph.directed,
+    ):
+        return None
+    place = _places(run.graph, graph)
+    edges = _edge_ranks(graph, graph.edges())
+    if not np.isin(edges, _edge_ranks(graph, place[run.graph.edges()])).all():
+        return None
+    if not len(run.pairs):
+        raise PGNNError(
+            "the run was trained on this very graph and kept no test pairs of it, so nothing of it "
+            "is unseen; give pairs, or another graph"
+        )
+    seen = np.isin(edges, _edge_ranks(graph, place[run.seen.edges()]))
+    return with_edges(graph, seen), PairSet(place[run.pairs.pairs], run.pairs.labels)
 
 
-def _edges(graph: Graph) -> dict[str, Any]:
-    return {name: getattr(graph, name) for name in ("indptr", "indices", "weights")}
+def _places(before: Graph, now: Graph) -> NDArray[np.int64]:
+    """Return where each node of a graph is in another: by its id, or as it was for other ids."""
+    old, new = id_array(before), id_array(now)
+    by_old, by_new = np.argsort(old), np.argsort(new)
+    if not np.array_equal(old[by_old], new[by_new]):
+        return np.arange(before.num_nodes)
+    places = np.empty_like(by_new)
+    places[by_old] = by_new
+    return places
+
+
+def _edge_ranks(graph: Graph, edges: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """Return a number for each edge, the same for both directions of an undirected one."""
+    pairs = edges.astype(np.int64)
+    if not graph.directed:
+        pairs = np.sort(pairs, axis=1)
+    return np.asarray(pairs[:, 0] * graph.num_nodes + pairs[:, 1])

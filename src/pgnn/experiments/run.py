@@ -74,7 +74,7 @@ def make_model(name: str, in_channels: int, setup: Any, seed: int) -> tuple[Any,
             return make_baseline(name, in_channels), decoder, None
         model = make_pgnn(name, in_channels, variant=setup.variant)
         preset = PRESETS[name]
-    draws = Draws(preset.proximity, preset.cutoff, c=preset.c, scheme=setup.scheme)
+    draws = Draws(preset.proximity, preset.cutoff, c=setup.c or preset.c, scheme=setup.scheme)
     return model, decoder, draws
 
 
@@ -111,7 +111,7 @@ def train_job(
     from pgnn.nn import PRESETS
     from pgnn.train import fit
 
-    setup, spec = setup_of(job.column, job.protocol), COLUMNS[job.column]
+    setup, spec = setup_of(job.column, job.protocol, job.model), COLUMNS[job.column]
     if epochs is not None:
         setup = replace(setup, fit=replace(setup.fit, epochs=epochs))
     graphs = load_graphs(job.column, job.protocol, job.seed, data_dir)
@@ -162,21 +162,21 @@ def train_dataset(
     task: str,
     model: str,
     *,
-    protocol: str,
-    one_hot: bool,
-    seed: int,
-    epochs: int | None,
-    out: Path | None,
-    resume: bool,
-    data_dir: str | None,
-    device: str,
-    progress: Callable[[Any, int], object],
+    protocol: str = "paper",
+    one_hot: bool = False,
+    seed: int = 0,
+    epochs: int | None = None,
+    out: Path | None = None,
+    resume: bool = False,
+    data_dir: str | None = None,
+    device: str = "cpu",
+    progress: Callable[[Any, int], object] | None = None,
 ) -> dict[str, Any]:
     """Do what `pgnn train` does with a data set of the paper."""
     column = _find_column(dataset, task, one_hot)
     if model not in (*MODELS, "mlp"):
         raise PGNNError(f"there is no model {model!r}; the names are {', '.join(MODELS)}, mlp")
-    setup = setup_of(column, protocol)  # type: ignore[arg-type]
+    setup = setup_of(column, protocol, model)  # type: ignore[arg-type]
     if resume and out is None:
         raise PGNNError("--resume needs --out, the folder with the checkpoint")
     if out is not None:
@@ -192,7 +192,7 @@ def train_dataset(
         checkpoint=None if out is None else out / CHECKPOINT,
         resume=resume,
         device=device,
-        progress=lambda epoch: progress(epoch, total),
+        progress=None if progress is None else lambda epoch: progress(epoch, total),
     )
     if out is not None:
         asked = {"task": task, "model": model, "protocol": protocol, "one_hot": one_hot}

@@ -21,6 +21,7 @@ class Preset:
         gate: What becomes of s within F; None for the variant's choice.
         c: The paper's constant: k = c log^2 n sets.
         eval_draws: Anchor draws that scores are averaged over in evaluation.
+        alpha: Chance of the walk of "ppr" to go back.
     """
 
     num_layers: int
@@ -30,6 +31,7 @@ class Preset:
     gate: Literal["none", "scalar", "vector"] | None = None
     c: float = 1.0
     eval_draws: int = 1
+    alpha: float = 0.05
 
 
 PRESETS = {
@@ -38,7 +40,7 @@ PRESETS = {
     "pgnn-e-1l": Preset(1),
     "pgnn-e-2l": Preset(2),
     "pgnn-p-2l": Preset(2, "ppr", agg_m="mean", gate="vector", c=4.0, eval_draws=8),
-    "pgnn-best": Preset(2, "ppr", agg_m="mean", gate="vector", eval_draws=8),
+    "pgnn-best": Preset(2, "ppr", agg_m="mean", gate="vector", eval_draws=8, alpha=0.15),
 }
 
 _PAPER: dict[str, Any] = {"message": "paper", "gate": "none", "sigma": "tanh", "normalize": False}
@@ -66,7 +68,7 @@ def make_pgnn(
     vector gate in both. The experiments of the paper were run with a layer like the released one.
 
     Args:
-        name: pgnn-f-1l, pgnn-f-2l, pgnn-e-1l, pgnn-e-2l or pgnn-p-2l.
+        name: One of `PRESETS`.
         in_channels: Number of features a node.
         variant: Whose reading.
         hidden_channels: Length of messages and of h.

@@ -33,7 +33,7 @@ function nodeTraces(places, count, size) {
       name: "members",
       x: [],
       y: [],
-      marker: { size: size + 5, symbol: "diamond", color: RED, line: { width: 1, color: "#ffffff" } },
+      marker: { size, symbol: "diamond", color: RED, line: { width: 1, color: "#ffffff" } },
     },
   ];
 }
@@ -131,7 +131,9 @@ function recolour(id, places, count, set) {
   for (const [key, value] of Object.entries(mark)) {
     update[`marker.${key}`] = [key === "color" ? value.slice(0, count) : value];
   }
+  const crowded = members.length > count / 8;
   const marked = {
+    "marker.size": box.data[first].marker.size + (crowded ? 1 : 5),
     x: [members.map((node) => places.x[node])],
     y: [members.map((node) => places.y[node])],
     hovertext: [members.map((node) => hoverText(node, set))],

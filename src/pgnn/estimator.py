@@ -1,0 +1,320 @@
+"""PGNNEmbedding: embeddings of graphs in the manner of scikit-learn."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Iterable
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from pgnn._graph_like import as_graph, index_pairs, with_labels
+from pgnn.checkpoint import load_checkpoint, save_checkpoint
+from pgnn.errors import PGNNError
+from pgnn.graph import Graph
+from pgnn.learner import Learner
+from pgnn.metrics import roc_auc
+from pgnn.recipe import Recipe
+from pgnn.train import Epoch
+
+if TYPE_CHECKING:
+    from pgnn._graph_like import GraphLike
+
+_OF_FIT = ("history_", "best_epoch_", "val_auc_", "test_auc_")  # what a file holds besides a model
+
+
+class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Learn on one graph, then embed the nodes and score the pairs of any graph.
+
+    A graph is a `pgnn.Graph`, a networkx graph, a PyTorch Geometric `Data`, or an adjacency matrix:
+    scipy sparse, or square and dense (0 for no edge, any other number for a weight; all ones for no
+    weights). It is not a matrix of samples and features, so what cuts samples out of one, such as
+    k-fold cross-validation, does not apply; `score` holds pairs of nodes out instead.
+
+    Rows of an embedding are in the graph's order of nodes. Embeddings of different graphs do not
+    compare number by number, because their anchor-sets differ; scores of pairs do.
+
+    Args:
+        task: "link": is there an edge between two nodes? "pair": have they the same label?
+        model: This and all up to `max_pairs` are settings of `pgnn.recipe.Recipe`, which says what
+            they do; they have the same defaults. They are checked in `fit`.
+        random_state: `Recipe.seed`, an integer: decides everything random.
+        device: Where the model computes.
+        verbose: Whether to print a line for each evaluation.
+
+    Attributes:
+        embedding_: Of the graph it was fitted on, all its edges seen, float32 `[n, d]`.
+        node_ids_: The id of each of its nodes, such as networkx's.
+        history_: A `pgnn.train.Epoch` for each epoch.
+        best_epoch_: The epoch whose state was kept.
+        val_auc_: Area under the ROC curve of the pairs it was chosen by.
+        test_auc_: Of pairs that training never saw; None if `test` is 0.
+        num_sets_: Number of anchor-sets, 0 for a baseline.
+        n_features_in_: Number of features a node; absent if the graph had none.
+        learner_: The `pgnn.learner.Learner` behind it.
+
+    Example:
+        >>> import networkx as nx
+        >>> emb = PGNNEmbedding(epochs=2).fit(nx.connected_caveman_graph(6, 5))
+        >>> emb.embedding_.shape == (30, emb.num_sets_)
+        True
+        >>> emb.score_pairs(nx.path_graph(4), [(0, 1), (0, 3)]).shape
+        (2,)
+    """
+
+    def __init__(
+        self,
+        task: Literal["link", "pair"] = "link",
+        *,
+        model: str = "pgnn-best",
+        decoder: Literal["distance", "dot"] = "distance",
+        hidden_channels: int = 32,
+        dropout: float = 0.5,
+        num_sets: int | None = None,
+        scheme: Literal["bernoulli", "fixed"] = "bernoulli",
+        weights: Literal["length", "strength"] = "length",
+        val: float = 0.1,
+        test: float = 0.1,
+        folds: int = 5,
+        epochs: int = 200,
+        lr: float = 0.01,
+        weight_decay: float = 5e-4,
+        eval_every: int = 5,
+        patience: int | None = 8,
+        eval_draws: int = 8,
+        max_pairs: int | None = 200_000,
+        random_state: int = 0,
+        device: str = "cpu",
+        verbose: bool = False,
+    ) -> None:
+        self.task = task
+        self.model = model
+        self.decoder = decoder
+        self.hidden_channels = hidden_channels
+        self.dropout = dropout
+        self.num_sets = num_sets
+        self.scheme = scheme
+        self.weights = weights
+        self.val = val
+        self.test = test
+        self.folds = folds
+        self.epochs = epochs
+        self.lr = lr
+        self.weight_decay = weight_decay
+        self.eval_every = eval_every
+        self.patience = patience
+        self.eval_draws = eval_draws
+        self.max_pairs = max_pairs
+        self.random_state = random_state
+        self.device = device
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------ scikit-learn's methods
+
+    def fit(self, X: GraphLike, y: ArrayLike | None = None) -> PGNNEmbedding:
+        """Train on a graph; what an earlier fit found is forgotten.
+
+        Args:
+            X: The graph. Held-out edges are hidden from the model while it trains.
+            y: For task "pair", a label a node, integers or strings; by default the graph's own.
+                Task "link" does not read it.
+
+        Raises:
+            PGNNError: If a setting is not allowed, or the graph cannot be trained on.
+        """
+        recipe = self._recipe()
+        graph = _read(X, y, recipe.task)
+        learner = Learner(recipe, graph, device=self.device)
+        found = learner.train(graph, progress=_tell if self.verbose else None).fit
+        self._adopt(learner)
+        self.embedding_ = learner.embed(graph)
+        self.node_ids_ = graph.node_ids
+        self.history_ = found.history
+        self.best_epoch_ = found.best_epoch
+        self.val_auc_ = found.val_auc
+        self.test_auc_ = _test_auc(learner, graph)
+        return self
+
+    def transform(self, X: GraphLike) -> NDArray[np.float32]:
+        """Return the embedding of each node of a graph, of any size, float32 `[n, d]`.
+
+        Raises:
+            PGNNError: If the graph has not the features that the model was fitted with.
+        """
+        check_is_fitted(self, "learner_")
+        return self.learner_.embed(as_graph(X))
+
+    def fit_transform(self, X: GraphLike, y: ArrayLike | None = None) -> NDArray[np.float32]:
+        """Fit on a graph and return `embedding_`."""
+        return self.fit(X, y).embedding_
+
+    def score(self, X: GraphLike, y: ArrayLike | None = None) -> float:
+        """Return the area under the ROC curve of pairs held out of a graph: 1 is best, 0.5 chance.
+
+        Edges that are asked about are hidden from the model first. Of the graph it was fitted on
+        these are the pairs that training never saw, and the result is `test_auc_`. Any other graph
+        is split the same way.
+
+        Args:
+            X: The graph.
+            y: For task "pair", a label a node; by default the graph's own.
+
+        Raises:
+            PGNNError: If the graph is too small to be split, or `test` was 0 in `fit`.
+        """
+        check_is_fitted(self, "learner_")
+        found = _test_auc(self.learner_, _read(X, y, self.learner_.recipe.task))
+        if found is None:
+            raise PGNNError("test=0 left no pairs to judge by; fit with a share, such as test=0.1")
+        return found
+
+    def score_pairs(
+        self, X: GraphLike, pairs: ArrayLike | Iterable[tuple[Any, Any]], *, ids: bool = False
+    ) -> NDArray[np.float64]:
+        """Return the chance of each pair of nodes to be joined (task "pair": to be of one label).
+
+        It is the mean over `eval_draws` draws of anchor-sets, float64 `[m]`. The model sees all
+        edges of the graph, those between asked nodes too; to measure how good it is use `score`.
+
+        Args:
+            X: Any graph.
+            pairs: Two nodes a pair, `[m, 2]`: indices, which are rows of the embedding.
+            ids: Whether `pairs` holds ids instead, as networkx's nodes are named.
+
+        Raises:
+            PGNNError: If a node is not one of the graph's.
+        """
+        check_is_fitted(self, "learner_")
+        graph = as_graph(X)
+        chosen: Any = index_pairs(graph, pairs) if ids else pairs
+        return self.learner_.scorer(graph)(chosen)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = True  # of a matrix, rows and columns are nodes
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.target_tags.required = self.task == "pair"
+        tags.transformer_tags.preserves_dtype = []  # always float32
+        return tags
+
+    # ------------------------------------------------------------------ files
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to one safetensors file, whole or not at all.
+
+        It holds the model and the course of training, not the graph: `embedding_` and `node_ids_`
+        are not in it; `transform` gives the same numbers again. `Learner.load` reads it too.
+        """
+        check_is_fitted(self, "learner_")
+        with tempfile.TemporaryDirectory() as folder:
+            self.learner_.save(Path(folder) / "learner")
+            tensors, description = load_checkpoint(Path(folder) / "learner")
+        known = {name: getattr(self, name) for name in _OF_FIT if hasattr(self, name)}
+        if "history_" in known:
+            known["history_"] = [asdict(epoch) for epoch in known["history_"]]
+        save_checkpoint(path, tensors, {**description, "fit": known})
+
+    @classmethod
+    def load(cls, path: str | Path, *, device: str = "cpu") -> PGNNEmbedding:
+        """Read what `save` wrote, or `model.safetensors` of a run directory of `pgnn train`.
+
+        Nothing in the file is executed.
+
+        Raises:
+            PGNNError: If the file is absent, damaged, of a newer format, or something else.
+        """
+        learner = Learner.load(path, device=device)
+        known = load_checkpoint(path)[1].get("fit", {})
+        settings = asdict(learner.recipe)
+        found = cls(random_state=settings.pop("seed"), device=device, **settings)
+        found._adopt(learner)
+        try:
+            for name in _OF_FIT:
+                if name in known:
+                    setattr(found, name, known[name])
+            if "history_" in known:
+                found.history_ = [Epoch(**epoch) for epoch in known["history_"]]
+        except TypeError as error:
+            raise PGNNError(f"{path}: the course of training is damaged ({error})") from error
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave torch's modules out of a pickle: the bytes of a safetensors file stand for them."""
+        state = dict(super().__getstate__())
+        learner = state.pop("learner_", None)
+        if learner is not None:
+            state["learner_"] = (_pack(learner), str(learner.device))
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        packed = state.pop("learner_", None)
+        super().__setstate__(state)
+        if packed is not None:
+            self.learner_ = _unpack(*packed)
+
+    # ------------------------------------------------------------------ parts
+
+    def _recipe(self) -> Recipe:
+        given = {name: _plain(value) for name, value in self.get_params(deep=False).items()}
+        seed = given["random_state"]
+        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+            raise PGNNError(f"random_state must be an integer of at least 0 (got {seed!r})")
+        given["seed"] = seed
+        return Recipe(**{field.name: given[field.name] for field in fields(Recipe)})
+
+    def _adopt(self, learner: Learner) -> None:
+        self.learner_ = learner
+        self.num_sets_ = learner.num_sets
+        self._n_features_out = learner.num_sets or learner.recipe.hidden_channels
+        if learner.mean is not None:
+            self.n_features_in_ = len(learner.mean)
+        elif hasattr(self, "n_features_in_"):
+            del self.n_features_in_
+
+
+def _read(X: GraphLike, y: ArrayLike | None, task: str) -> Graph:
+    return with_labels(as_graph(X), y) if task == "pair" else as_graph(X)
+
+
+def _test_auc(learner: Learner, graph: Graph) -> float | None:
+    split = learner.split(graph)  # of the graph it was trained on, the split of training
+    if not len(split.test):
+        return None
+    return roc_auc(split.test.labels, learner.scorer(split.graph)(split.test.pairs))
+
+
+def _plain(value: Any) -> Any:
+    """Return numpy's numbers, which a search over settings gives, as Python's."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _tell(record: Epoch) -> None:
+    if record.val_auc is not None:
+        print(f"epoch {record.epoch}: loss {record.loss:.4f}, validation AUC {record.val_auc:.4f}")
+
+
+def _pack(learner: Learner) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        learner.save(Path(folder) / "learner")
+        return (Path(folder) / "learner").read_bytes()
+
+
+def _unpack(data: bytes, device: str) -> Learner:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "learner"
+        path.write_bytes(data)
+        try:
+            return Learner.load(path, device=device)
+        except PGNNError:
+            if device == "cpu":
+                raise
+            warnings.warn(f"device {device!r} is not there; the model is on the CPU", stacklevel=3)
+            return Learner.load(path)

@@ -1,0 +1,68 @@
+"""The command run in this process, and small graphs for it."""
+
+import contextlib
+import io
+import random
+import sys
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+TRAINED_WITH = ("--epochs", 2, "--sets", 6, "--threads", 1, "--quiet")
+
+
+@dataclass
+class Done:
+    code: int
+    stdout: str
+    stderr: str
+
+
+def run_command(*arguments):
+    """Run the command in this process; what it printed, its exit code, torch's threads put back.
+
+    A subprocess would take seconds to load torch. What would be a traceback there is one here too.
+    """
+    import torch
+
+    from pgnn.cli import main
+
+    out, err = io.StringIO(), io.StringIO()
+    typed, threads = sys.argv, torch.get_num_threads()
+    sys.argv = ["pgnn", *map(str, arguments)]
+    code = 1
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            main()
+    except SystemExit as ended:
+        code = ended.code or 0
+    except Exception:
+        err.write(traceback.format_exc())
+    finally:
+        sys.argv = typed
+        torch.set_num_threads(threads)
+    return Done(code, out.getvalue(), err.getvalue())
+
+
+def community_edges(*, groups=3, size=8, seed=0):
+    """Return edges between 0, 1, ... of a few groups that are joined in a row."""
+    chance = random.Random(seed)
+    edges = [(group * size, (group + 1) * size) for group in range(groups - 1)]
+    for group in range(groups):
+        nodes = range(group * size, (group + 1) * size)
+        edges += [(u, v) for u in nodes for v in nodes if u < v and chance.random() < 0.6]
+    return edges
+
+
+def write_table(path, rows, header=None):
+    """Write rows as comma-separated text."""
+    lines = [",".join(map(str, row)) for row in ([header] if header else []) + list(rows)]
+    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def write_graph(folder, name="edges.csv"):
+    """Write a graph of 24 nodes n0, n1, ... and a table of their features and groups."""
+    edges = community_edges()
+    write_table(folder / name, [(f"n{u}", f"n{v}") for u, v in edges], ("source", "target"))
+    nodes = [(f"n{v}", v / 24, v % 3, "abc"[v // 8]) for v in range(24)]
+    write_table(folder / "nodes.csv", nodes, ("id", "size", "kind", "team"))

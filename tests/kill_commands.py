@@ -1,0 +1,202 @@
+"""Commands killed at random moments: train|embed|report FOLDER SEED.
+
+FOLDER has edges.csv, and for embed and report a run. Commands run in children that are forked when
+all is loaded, on one thread: the seconds this takes are spent once. A child tells the parent
+whenever it begins to write a file, and takes its time between writing and renaming, so that kills
+fall before, into and after writes. Prints what was found as JSON.
+"""
+
+import importlib
+import json
+import os
+import random
+import secrets
+import signal
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+PAUSE = 0.004
+TRAIN = ["train", "edges.csv", "--epochs", "6", "--sets", "4", "--threads", "1", "--quiet"]
+WRITES = 14  # of a run of 6 epochs: a checkpoint each, one at the end, the files of the run
+
+
+def run_child(arguments, pipe):
+    """Run the command in this process, which ends with it."""
+    from pgnn import train
+    from pgnn.cli import main
+
+    train._CHECKPOINT_SECONDS = -1.0  # after every epoch
+    token_hex, replace = secrets.token_hex, os.replace
+
+    def begin(size):
+        os.write(pipe, b".")
+        time.sleep(PAUSE)
+        return token_hex(size)
+
+    def slow_replace(*paths):
+        time.sleep(PAUSE)
+        replace(*paths)
+        time.sleep(PAUSE)
+
+    secrets.token_hex, os.replace = begin, slow_replace
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+    sys.argv = ["pgnn", *arguments]
+    code = 1
+    try:
+        main()
+    except SystemExit as ended:
+        code = ended.code or 0
+    finally:
+        os._exit(code)  # never back into the parent's loop
+
+
+def start(arguments):
+    """Fork a child; return its process id and what tells of its writes."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        run_child(arguments, write)
+    os.close(write)
+    return child, read
+
+
+def run(arguments):
+    """Run a command to its end."""
+    child, read = start(arguments)
+    while os.read(read, 64):
+        pass
+    os.close(read)
+    _, status = os.waitpid(child, 0)
+    assert status == 0, arguments
+
+
+def kill(arguments, *, writes, seconds):
+    """Kill a command some time after it began its n-th write; return whether it still ran."""
+    child, read = start(arguments)
+    while writes and os.read(read, 1):
+        writes -= 1
+    time.sleep(seconds)
+    os.kill(child, signal.SIGKILL)
+    os.close(read)
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status) or status == 0, arguments
+    return os.WIFSIGNALED(status)
+
+
+# ---------------------------------------------------------------------- what is left
+
+
+def parse(path):
+    """Read a file of a run to its end; raises if it is not whole."""
+    import numpy as np
+
+    from pgnn.checkpoint import load_checkpoint
+
+    if path.suffix == ".safetensors":
+        load_checkpoint(path)
+    elif path.suffix == ".npz":
+        with np.load(path) as file:
+            assert {"indptr", "pairs"} <= set(dict(file))
+    elif path.suffix == ".json":
+        json.loads(path.read_text())
+    elif path.suffix == ".toml":
+        assert tomllib.loads(path.read_text())["train"]["graph"] == "edges.csv"
+    else:
+        first, *others = path.read_text().splitlines()
+        assert others
+        assert path.read_text().endswith("\n")
+        assert all(line.count(",") == first.count(",") for line in others)
+
+
+def broken_files(folder):
+    """Return the names of files that are there and not whole; hidden ones have no name yet."""
+    found = []
+    for path in folder.iterdir() if folder.exists() else ():
+        if path.name.startswith("."):
+            continue
+        try:
+            parse(path)
+        except Exception as error:
+            found.append(f"{path.name}: {error}")
+    return found
+
+
+def kill_training(chance, *, kills):
+    """Train once in peace, and once killed again and again; compare."""
+    run([*TRAIN, "--out", "whole"])
+    broken, killed, unfinished = [], 0, 0
+    for _ in range(kills):
+        wait = {"writes": chance.randrange(WRITES), "seconds": chance.uniform(0, 4 * PAUSE)}
+        killed += kill([*TRAIN, "--out", "killed", "--resume"], **wait)
+        broken += broken_files(Path("killed"))
+        unfinished += not Path("killed/metrics.json").exists()
+    run([*TRAIN, "--out", "killed", "--resume"])
+    broken += broken_files(Path("killed"))
+    whole, resumed = (json.loads(Path(n, "metrics.json").read_text()) for n in ("whole", "killed"))
+    for metrics in (whole, resumed):
+        del metrics["seconds"]
+    histories = [Path(name, "history.csv").read_text() for name in ("whole", "killed")]
+    return {
+        "broken": broken,
+        "killed": killed,
+        "unfinished": unfinished,
+        "same": whole == resumed and histories[0] == histories[1],
+    }
+
+
+def kill_writing(chance, name, old, new, *, kills):
+    """Write a file, and kill a command that writes another over it; say which is there."""
+    path = Path(name)
+    run(new)
+    after = path.read_bytes()
+    found = {"old": 0, "new": 0, "neither": 0}
+    run(old)
+    before = path.read_bytes()
+    for _ in range(kills):
+        path.write_bytes(before)
+        kill(new, writes=1, seconds=chance.uniform(0, 5 * PAUSE))
+        data = path.read_bytes()
+        found["old" if data == before else "new" if data == after else "neither"] += 1
+    return {**found, "different": before != after}
+
+
+def warm_up(*modules):
+    """Load what children need; nothing here may start a thread, which a fork would lose."""
+    import torch
+
+    torch.set_num_threads(1)
+    from pgnn.graph import Graph
+    from pgnn.learner import Learner
+    from pgnn.recipe import Recipe
+
+    for name in ("pgnn.cli", "pgnn.workflow", "pgnn.predict", "pgnn._pair_files", *modules):
+        importlib.import_module(name)
+    ring = Graph.from_edges([(v, (v + 1) % 20) for v in range(20)])
+    learner = Learner(Recipe(epochs=1, num_sets=4), ring)
+    learner.train(ring)
+    learner.embed(ring)
+
+
+def main():
+    what, folder, seed = sys.argv[1:]
+    os.chdir(folder)
+    pages = ("pgnn.report", "plotly.offline", "jinja2", "sklearn.manifold")
+    warm_up(*(pages if what == "report" else ()))
+    chance = random.Random(int(seed))
+    if what == "train":
+        found = kill_training(chance, kills=6)
+    elif what == "embed":
+        embed = ["embed", "run", "edges.csv", "-o", "z.csv", "--threads", "1", "--quiet", "--draw"]
+        found = kill_writing(chance, "z.csv", [*embed, "0"], [*embed, "1"], kills=8)
+    else:
+        report = ["report", "run", "-o", "r.html", "--threads", "1", "--quiet", "--top"]
+        found = kill_writing(chance, "r.html", [*report, "2"], [*report, "3"], kills=4)
+    print(json.dumps({**found, "seed": seed}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""Small reports, and what is inside a page."""
+
+import json
+import re
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+
+import pgnn
+from pgnn.report import Row, RunReport
+
+HOSTILE = [
+    "</script><script>window.ran = 1</script>",
+    '<img src=x onerror="window.ran = 1">',
+    "<b>bold</b>",
+    "<!--",
+    "\"quotes\" & 'more'",
+    "{{ 7 * 7 }}",
+    "%{x} ${1}",
+    "узел 結點 \u202e\u2028",
+    "&lt;script&gt;",
+    "javascript:window.ran=1",
+]
+
+
+def report_of(graph, *, sets=None, **changes):
+    """A report of a graph, with Bourgain's embedding in place of a trained one."""
+    sets = pgnn.sample_anchor_sets(graph.num_nodes, rng=0) if sets is None else sets
+    found = pgnn.anchor_distances(graph, sets)
+    hops = found.hops if found.hops is not None else found.lengths
+    report = RunReport(
+        title="P-GNN on a test graph",
+        facts=[("graph", "made for a test"), ("seed", "0")],
+        rows=[
+            Row(
+                "P-GNN (this run)",
+                {"roc_auc": 0.9123456789, "average_precision": 1 / 3},
+                (0.985, 0.008),
+            ),
+            Row("ppr", {"roc_auc": 0.9, "average_precision": 0.25}, kind="heuristic"),
+        ],
+        history=[
+            {"epoch": 1, "loss": 0.7, "val_auc": None},
+            {"epoch": 2, "loss": 0.6543210987654321, "val_auc": 0.8},
+            {"epoch": 3, "loss": 0.61, "val_auc": None},
+        ],
+        best_epoch=2,
+        roc={"P-GNN (this run)": (np.array([0.0, 0.1, 1.0]), np.array([0.0, 0.8, 1.0]))},
+        graph=graph,
+        sets=sets,
+        hops=hops,
+        embedding=np.where(np.isfinite(hops), hops, -1).astype(np.float64),
+        links=[
+            {"source": graph.node_ids[0], "target": graph.node_ids[-1], "score": 2 / 3, "spread": 0}
+        ],
+        links_title="Most likely missing links",
+    )
+    return replace(report, **changes)
+
+
+def caveman(cliques=4, size=6, *, ids=None):
+    """Cliques on a ring and a node that nothing reaches; labels are the cliques."""
+    pairs = list(nx.connected_caveman_graph(cliques, size).edges)
+    labels = [*np.repeat(np.arange(cliques), size), cliques]
+    return pgnn.Graph.from_edges(pairs, cliques * size + 1, y=labels, node_ids=ids)
+
+
+def data_in(html):
+    """The JSON of a page."""
+    found = re.findall(r'<script type="application/json" id="pgnn-data">(.*?)</script>', html, re.S)
+    assert len(found) == 1
+    return json.loads(found[0])

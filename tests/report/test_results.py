@@ -1,0 +1,170 @@
+import re
+
+import numpy as np
+import pytest
+
+from pgnn.errors import PGNNError
+from pgnn.experiments.compare import compare, label
+from pgnn.experiments.config import COLUMNS
+from pgnn.experiments.render import PPI_NOTE
+from pgnn.report import render_results
+from report.samples import data_in
+
+VERSIONS = {"pgnn": "0.1.0", "torch": "2.13.0"}
+
+
+def record(column, model, protocol, seed, auc):
+    return {
+        "column": column,
+        "model": model,
+        "protocol": protocol,
+        "seed": seed,
+        "test_auc": auc,
+        "seconds": 1800.0,
+        "command": f"pgnn train {column} --model {model} --protocol {protocol} --seed {seed}",
+        "versions": VERSIONS,
+    }
+
+
+@pytest.fixture(scope="module")
+def records():
+    rng = np.random.default_rng(0)
+    return [
+        record(column, model, protocol, seed, float(rng.uniform(0.5, 1)))
+        for protocol in ("paper", "released")
+        for column in ("grid", "ppi", "email")
+        for model in ("gcn", "pgnn-e-2l", "pgnn-p-2l", "ppr", "shortest path")
+        for seed in range(3)
+    ]
+
+
+@pytest.fixture(scope="module")
+def page(records):
+    return render_results(records)
+
+
+def test_data_holds_the_cells_of_compare(records, page):
+    found = data_in(page)["protocols"]
+    assert [protocol["name"] for protocol in found] == ["paper", "released"]
+    columns = [COLUMNS[name] for name in ("grid", "ppi", "email")]
+    for protocol in found:
+        for table, expected in zip(
+            protocol["tables"], compare(records, columns, protocol["name"]), strict=True
+        ):
+            assert [row["label"] for row in table["rows"]] == [label(r) for r in expected.rows]
+            for row in table["rows"]:
+                for column, cell in zip(expected.columns, row["cells"], strict=True):
+                    wanted = expected.cell(row["name"], column)
+                    assert (cell["mean"], cell["std"], cell["runs"], cell["differs"]) == (
+                        wanted.mean,
+                        wanted.std,
+                        wanted.runs,
+                        wanted.differs,
+                    )
+                    assert cell["paper"] == (None if wanted.paper is None else [*wanted.paper])
+
+
+def test_cells_show_our_numbers_above_the_papers(page):
+    pattern = (
+        r'data-value="([^"]+)" data-std="([^"]+)" data-runs="(\d+)">.*?(\d\.\d{3}) '
+        r'<span class="pm">± (\d\.\d{3})</span> <span class="runs">\((\d+)\)</span>'
+    )
+    cells = re.findall(pattern, page)
+    data = data_in(page)
+    expected = [
+        cell
+        for protocol in data["protocols"]
+        for table in protocol["tables"]
+        for row in table["rows"]
+        for cell in row["cells"]
+    ]
+    assert [float(cell[0]) for cell in cells] == [cell["mean"] for cell in expected]
+    for mean, std, runs, mean_text, std_text, runs_text in cells:
+        assert (mean_text, std_text) == (f"{float(mean):.3f}", f"{float(std):.3f}")
+        assert runs == runs_text == "3"
+    papers = re.findall(r'<span class="paper" data-value="([^"]+)"', page)
+    assert [float(mean) for mean in papers] == [c["paper"][0] for c in expected if c["paper"]]
+
+
+def test_cells_that_differ_are_marked_and_no_others():
+    near, far = COLUMNS["grid"].published("gcn"), COLUMNS["grid"].published("gat")
+    page = render_results(
+        [
+            record("grid", "gcn", "paper", 0, near[0]),
+            record("grid", "gat", "paper", 0, far[0] + 3 * far[1]),
+            record("grid", "gin", "paper", 0, 0.1),
+            record("grid", "ppr", "paper", 0, 0.1),
+        ]
+    )
+    rows = re.findall(r'<tr class="(\w+)"><th scope="row">(.*?)</th>(.*?)</tr>', page, re.S)
+    marks = {name: re.findall("[▲▼]", cells) for _, name, cells in rows}
+    assert marks == {"GCN": [], "GAT": ["▲"], "GIN": ["▼"], "ppr": []}
+    assert [" differs" in cells for _, _, cells in rows] == [False, True, True, False]
+    assert "more than two standard deviations" in page
+
+
+def test_heuristics_stand_in_a_body_of_their_own(page):
+    bodies = re.findall(r'<tbody class="(\w+)">(.*?)</tbody>', page, re.S)
+    for kind, body in bodies:
+        names = re.findall(r'<th scope="row">(.*?)</th>', body)
+        heuristic = {"ppr", "shortest path"}
+        assert names
+        assert all((name in heuristic) == (kind == "heuristics") for name in names)
+    assert len(bodies) == 8
+
+
+def test_best_model_and_best_heuristic_are_bold(page):
+    for protocol in data_in(page)["protocols"]:
+        for table in protocol["tables"]:
+            for place in range(len(table["columns"])):
+                for kind in ("model", "heuristic"):
+                    cells = [r["cells"][place] for r in table["rows"] if r["kind"] == kind]
+                    best = max(cells, key=lambda cell: cell["mean"])
+                    assert best["best"]
+                    assert sum(cell["best"] for cell in cells) == 1
+
+
+def test_note_of_ppi_is_there_only_with_ppi(page):
+    assert page.count(PPI_NOTE) == 2  # a table of each protocol has it
+    assert PPI_NOTE not in render_results([record("grid", "gcn", "paper", 0, 0.5)])
+
+
+def test_cells_that_were_not_run_are_dashes():
+    page = render_results(
+        [record("grid", "gcn", "paper", 0, 0.5), record("grid-t", "gat", "paper", 0, 0.5)]
+    )
+    table = data_in(page)["protocols"][0]["tables"][0]
+    assert [[cell is None for cell in row["cells"]] for row in table["rows"]] == [
+        [True, False],
+        [False, True],
+    ]
+    assert page.count('<td class="number muted">\N{EN DASH}</td>') == 2
+
+
+def test_origin_names_versions_and_commands(page):
+    assert "90 runs, 45.0 hours of computing" in page
+    assert "90 runs with pgnn 0.1.0, torch 2.13.0." in page
+    assert "pgnn train grid --model gcn --protocol paper --seed 0…2" in page
+
+
+def test_records_without_command_or_versions_are_shown():
+    old = {"column": "grid", "model": "gcn", "protocol": "paper", "seed": 0, "test_auc": 0.5}
+    page = render_results([old])
+    assert "1 runs with unknown" in page
+    assert "A command for each run" not in page
+
+
+def test_page_is_the_same_each_time(records, page):
+    assert render_results(records) == page
+
+
+@pytest.mark.parametrize(
+    ("records", "message"),
+    [
+        ([], "there are no records to report"),
+        ([record("new", "gcn", "paper", 0, 0.5)], "no record is of a known protocol"),
+    ],
+)
+def test_nothing_to_show_is_an_error(records, message):
+    with pytest.raises(PGNNError, match=message):
+        render_results(records)

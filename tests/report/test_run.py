@@ -1,0 +1,255 @@
+import html as html_module
+import itertools
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import pgnn
+from pgnn.errors import PGNNError
+from pgnn.report import Row, _run, render_run
+from report.samples import HOSTILE, caveman, data_in, report_of
+
+
+def without_scripts(page):
+    return re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.S)
+
+
+def cells(page, table):
+    """Text of the cells of a table, row by row."""
+    body = re.search(rf'<table class="{table}">.*?</table>', page, re.S).group()
+    rows = re.findall(r"<tr.*?</tr>", body, re.S)
+    strip = [re.findall(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", row, re.S) for row in rows]
+    return [
+        [html_module.unescape(re.sub("<[^>]+>", "", c)).strip(" \n") for c in row] for row in strip
+    ]
+
+
+def test_data_holds_the_input_in_full_precision(small_report, small_page):
+    data = data_in(small_page)
+    assert data["rows"] == [
+        {
+            "name": "P-GNN (this run)",
+            "kind": "model",
+            "metrics": {"roc_auc": 0.9123456789, "average_precision": 1 / 3},
+            "paper": [0.985, 0.008],
+        },
+        {
+            "name": "ppr",
+            "kind": "heuristic",
+            "metrics": {"roc_auc": 0.9, "average_precision": 0.25},
+            "paper": None,
+        },
+    ]
+    assert data["history"] == small_report.history
+    assert data["best_epoch"] == 2
+    assert data["links"] == [{"source": 0, "target": 24, "score": 2 / 3, "spread": 0.0}]
+
+
+def test_data_holds_every_distance_and_member(small_report, small_page):
+    data = data_in(small_page)
+    assert data["nodes"]["ids"] == list(range(25))
+    assert data["nodes"]["label"] == small_report.graph.y.tolist()
+    assert len(data["sets"]) == data["num_sets"] == len(small_report.sets)
+    for index, one in enumerate(data["sets"]):
+        column = small_report.hops[:, index].tolist()
+        assert one["hops"] == [None if hop < 0 else hop for hop in column]
+        assert one["members"] == small_report.sets[index].tolist()
+
+
+def test_table_shows_three_digits_and_bold_for_the_best(small_page):
+    page = without_scripts(small_page)
+    assert cells(page, "results") == [
+        ["score", "ROC AUC", "average precision", "paper’s ROC AUC"],  # noqa: RUF001
+        ["P-GNN (this run)", "0.912", "0.333", "0.985 ± 0.008"],
+        ["ppr no learning", "0.900", "0.250", "–"],  # noqa: RUF001
+    ]
+    best = re.findall(r'class="number best" data-value="([^"]+)"', page)
+    assert [float(value) for value in best] == [0.9123456789, 1 / 3]
+
+
+def test_paper_column_is_there_only_if_a_row_has_it(small_report):
+    rows = [Row("gcn", {"roc_auc": 0.5, "new_metric": float("nan")})]
+    page = without_scripts(render_run(replace(small_report, rows=rows)))
+    assert cells(page, "results") == [
+        ["score", "ROC AUC", "new metric"],
+        ["gcn", "0.500", "–"],  # noqa: RUF001
+    ]
+
+
+def test_picker_offers_every_set_with_its_size(small_report, small_page):
+    page = small_page
+    options = re.findall(r'<option value="(\d*)">(.*?)</option>', page)
+    sizes = small_report.sets.sizes.tolist()
+    plural = ["" if size == 1 else "s" for size in sizes]
+    expected = [
+        (str(i), f"set {i + 1}: {size} node{end}")
+        for i, (size, end) in enumerate(zip(sizes, plural, strict=True))
+    ]
+    assert options == [("", "community"), *expected]
+
+
+def test_hostile_text_is_shown_not_run(small_report):
+    rates = (np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    page = render_run(
+        replace(
+            small_report,
+            title=HOSTILE[0],
+            links_title=HOSTILE[1],
+            facts=[(text, text) for text in HOSTILE],
+            rows=[Row(text, {"roc_auc": 0.5}) for text in HOSTILE],
+            notes=HOSTILE,
+            roc=dict.fromkeys(HOSTILE, rates),
+        )
+    )
+    data = data_in(page)  # the element that holds it ends where it should
+    assert [row["name"] for row in data["rows"]] == list(data["roc"]) == HOSTILE
+    bare = without_scripts(page)
+    assert "window.ran" not in "".join(re.findall(r"<[^>]*>", bare))  # no tag and no attribute
+    text = html_module.unescape(re.sub("<[^>]*>", "", bare))
+    assert all(text.count(hostile) >= 4 for hostile in HOSTILE)
+
+
+def test_hostile_ids_come_back_from_the_data_as_they_were():
+    ids = HOSTILE + [f"n{i}" for i in range(25 - len(HOSTILE))]
+    pairs = [list(pair) for pair in itertools.pairwise(ids)]
+    links = [{"source": u, "target": v, "score": 0.5, "spread": None} for u, v in pairs]
+    page = render_run(report_of(caveman(ids=ids), links=links))
+    data = data_in(page)
+    assert data["nodes"]["ids"] == ids
+    assert [[link["source"], link["target"]] for link in data["links"]] == pairs
+    shown = cells(without_scripts(page), "links")[1:]
+    assert [row[1:3] for row in shown] == pairs
+
+
+def test_large_integer_ids_keep_their_digits():
+    ids = np.array([2**60 + 1, 7, -3])
+    graph = pgnn.Graph.from_edges([(0, 1), (1, 2)], node_ids=ids)
+    assert data_in(render_run(report_of(graph)))["nodes"]["ids"] == [str(2**60 + 1), 7, -3]
+
+
+def test_page_is_the_same_for_the_same_seed(small_report, small_page):
+    assert render_run(small_report) == small_page
+
+
+def test_page_asks_no_host_for_anything(small_page):
+    page = small_page
+    assert page.count("* plotly.js v") == 1
+    markup = without_scripts(page)
+    assert not re.search(r"\b(src|href|action|poster)\s*=", markup)
+    assert "default-src 'none'" in page
+    style = re.search(r"<style>.*?</style>", page, re.S).group()
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_graph_without_labels_is_coloured_by_degree():
+    graph = pgnn.Graph.from_edges([(0, 1), (1, 2)])
+    page = render_run(report_of(graph))
+    assert data_in(page)["nodes"]["label"] is None
+    assert '<option value="">number of neighbours</option>' in page
+
+
+def test_labels_have_the_names_of_their_classes():
+    graph = pgnn.Graph.from_edges([(0, 1), (1, 2)], y=["b", "<i>a</i>", "b"])
+    nodes = data_in(render_run(report_of(graph)))["nodes"]
+    assert [nodes["classes"][code] for code in nodes["label"]] == ["b", "<i>a</i>", "b"]
+
+
+def test_weighted_lengths_are_drawn_and_infinity_is_no_number():
+    graph = pgnn.Graph.from_edges([(0, 1), (1, 2), (3, 4)], weights=[0.25, 1.5, 1e-3])
+    report = report_of(graph, sets=pgnn.AnchorSets.from_sets([[0], [3, 4]], 5))
+    data = data_in(render_run(report))
+    assert data["weighted"] is True
+    assert data["sets"][0]["hops"] == [0.0, 0.25, 1.75, None, None]
+    assert data["sets"][1]["hops"] == [None, None, None, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("num_nodes", [1, 2, 3])
+def test_tiny_graphs_have_a_page(num_nodes):
+    graph = pgnn.Graph.from_edges(np.empty((0, 2), dtype=int), num_nodes)
+    data = data_in(render_run(report_of(graph)))
+    assert data["graph"]["num_drawn"] == num_nodes
+    assert data["map"]["method"] == "PCA"
+    assert all(np.isfinite(data[part][axis]).all() for part in ("map", "graph") for axis in "xy")
+
+
+def test_parts_without_data_say_so(small_report):
+    page = without_scripts(render_run(replace(small_report, links=[], history=[], roc={}, rows=[])))
+    for text in ("None were asked for", "No training history", "No curves", "No results"):
+        assert text in page
+    assert "<table" not in page
+
+
+def test_numbers_that_json_has_no_place_for_are_left_out(small_report):
+    history = [{"epoch": 1, "loss": float("nan"), "val_auc": float("inf")}]
+    data = data_in(render_run(replace(small_report, history=history)))
+    assert data["history"] == [{"epoch": 1.0, "loss": None, "val_auc": None}]
+
+
+def test_spread_is_shown_only_if_there_is_one(small_report, small_page):
+    assert "spread" in without_scripts(small_page)
+    links = [{"source": "a", "target": "b", "score": 0.1}]
+    assert "spread" not in without_scripts(render_run(replace(small_report, links=links)))
+
+
+def test_large_graph_is_sampled_and_the_page_says_so(monkeypatch):
+    monkeypatch.setattr(_run, "_MAP_NODES", 90)
+    nodes = np.arange(50_000)
+    graph = pgnn.Graph.from_edges(np.stack([nodes[:-1], nodes[1:]], axis=1))
+    report = report_of(graph, sets=pgnn.AnchorSets.from_sets([[0], [1, 49_999]], 50_000))
+    page = render_run(report, max_nodes=60)
+    data = data_in(page)
+    assert "60 of 50,000 nodes are drawn" in page
+    assert "90 of 50,000 nodes are shown" in page
+    assert len(data["graph"]["x"]) == 60
+    assert len(data["map"]["x"]) == len(data["nodes"]["ids"]) == 90
+    # A node of a path is as far from its first node as its name says: that is of the whole graph.
+    assert data["sets"][0]["hops"] == data["nodes"]["ids"]
+
+
+def test_many_edges_are_thinned_and_the_page_says_so(monkeypatch, small_report):
+    monkeypatch.setattr(_run, "_MOST_EDGES", 20)
+    page = render_run(small_report)
+    total = small_report.graph.num_edges
+    assert f"20 of the {total} edges between them are drawn" in page
+    assert len(data_in(page)["graph"]["edges"]) == 20
+
+
+def test_many_sets_are_thinned_and_the_page_says_so(monkeypatch, small_report):
+    monkeypatch.setattr(_run, "_MOST_SETS", 5)
+    page = render_run(replace(small_report, num_sets=400))
+    numbers = [one["number"] for one in data_in(page)["sets"]]
+    assert numbers[0] == 1
+    assert numbers[-1] == len(small_report.sets)
+    assert len(numbers) == 5
+    assert "5 of 400 sets can be picked" in page
+
+
+def test_long_roc_curves_are_thinned_but_keep_their_ends(small_report):
+    rates = np.linspace(0, 1, 20_001)
+    report = replace(small_report, roc={"model": (rates, np.sqrt(rates))})
+    curve = data_in(render_run(report))["roc"]["model"]
+    assert len(curve["fpr"]) == len(curve["tpr"]) <= 501
+    assert (curve["fpr"][0], curve["fpr"][-1]) == (0, 1)
+    np.testing.assert_allclose(np.sqrt(curve["fpr"]), curve["tpr"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"hops": np.zeros((25, 3))}, r"hops must be of shape \[25, \d+\]"),
+        ({"embedding": np.zeros((24, 3))}, "a row for each of 25 nodes"),
+        ({"embedding": np.full((25, 3), np.nan)}, "embedding must be finite"),
+        ({"sets": pgnn.AnchorSets.from_sets([[0]], 3)}, "of a graph of 3 nodes"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(small_report, changes, message):
+    with pytest.raises(PGNNError, match=message):
+        replace(small_report, **changes)
+
+
+def test_max_nodes_must_be_positive(small_report):
+    with pytest.raises(PGNNError, match=r"max_nodes must be a positive integer \(got 0\)"):
+        render_run(small_report, max_nodes=0)
