@@ -1,14 +1,15 @@
 """Train on one graph, keep the model in a file, and use it on another graph of another size.
 
 A P-GNN reads distances to random anchor-sets, which every graph has, so it works on graphs that it
-has never seen. Here it learns on the streets of a small town, a grid with some streets closed, and
-then looks for the closed streets of a larger one.
+has never seen. Here it learns in a small field of radio sensors, where those in reach of each other
+have a link, and then looks for the broken links of a field four times as large.
 
 Run it with `python examples/new_graph.py`.
 """
 
 from __future__ import annotations
 
+import math
 import tempfile
 from pathlib import Path
 
@@ -20,47 +21,43 @@ from pgnn.estimator import PGNNEmbedding
 from pgnn.predict import predict
 
 
-def town(height: int, width: int, *, seed: int) -> tuple[nx.Graph, set[frozenset[object]]]:
-    """Return a grid of streets with a tenth of them closed, and the closed ones."""
-    graph = nx.grid_2d_graph(height, width)
-    streets = list(graph.edges)
-    chosen = np.random.default_rng(seed).permutation(len(streets))[: len(streets) // 10]
-    closed = [streets[i] for i in chosen]
-    graph.remove_edges_from(closed)
-    return graph, {frozenset(street) for street in closed}
+def field(num_sensors: int, *, seed: int) -> tuple[Graph, set[tuple[int, int]]]:
+    """Return sensors with about ten links each, a tenth of them broken, and the broken ones."""
+    reach = math.sqrt(10 / (math.pi * num_sensors))
+    links = list(nx.random_geometric_graph(num_sensors, reach, seed=seed).edges)
+    broken, working = np.split(
+        np.random.default_rng(seed).permutation(np.sort(links, axis=1)), [len(links) // 10]
+    )
+    return Graph.from_edges(working, num_sensors), {(u, v) for u, v in broken.tolist()}
 
 
-def main(epochs: int = 80, seed: int = 0, top: int = 20) -> dict[str, float]:
-    """Print and return how well links of the second town are predicted."""
-    small, _ = town(12, 12, seed=seed)
+def main(epochs: int = 60, seed: int = 0, top: int = 20) -> dict[str, float]:
+    """Print and return how well links of the second field are predicted."""
+    small, _ = field(150, seed=seed)
     emb = PGNNEmbedding(task="link", epochs=epochs, random_state=seed).fit(small)
-    print(f"trained on a town of {len(small)} crossings: test AUC {emb.test_auc_:.3f}")
+    print(f"trained on {small.num_nodes} sensors: AUC {emb.test_auc_:.3f} on links held out")
 
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "streets.safetensors"
+        path = Path(folder) / "sensors.safetensors"
         emb.save(path)
-        print(f"saved in a file of {path.stat().st_size / 1000:.0f} kB, and loaded\n")
+        print(f"saved to a file of {path.stat().st_size / 1000:.0f} kB, and loaded from it\n")
         emb = PGNNEmbedding.load(path)
 
-    large, closed = town(20, 25, seed=seed + 1)
-    graph = Graph.from_networkx(large)
-    embedding = emb.transform(graph)
-    auc = emb.score(graph)
-    print(f"a town of {len(large)} crossings, never seen: an embedding of {embedding.shape}")
-    print(f"test AUC {auc:.3f} on links held out of it; 0.5 is a guess\n")
+    large, broken = field(600, seed=seed + 1)
+    print(f"a field never seen, {large.num_nodes} sensors:")
+    print(f"  embedding of shape {emb.transform(large).shape}")
+    auc = emb.score(large)
+    print(f"  AUC {auc:.3f} on links held out; 0.5 is a guess\n")
 
-    found = predict(emb.learner_, graph, top=top)
-    streets = [tuple(pair) for pair in graph.node_ids[found.pairs].tolist()]
-    right = [frozenset(street) in closed for street in streets]
-    print(f"the {top} likeliest missing streets, first five:")
-    for (start, end), chance, known in list(zip(streets, found.scores, right, strict=True))[:5]:
-        print(f"  {start} to {end}  {chance:.2f}  {'is closed' if known else 'was never there'}")
-    pairs = len(large) * (len(large) - 1) // 2 - large.number_of_edges()
-    print(
-        f"{sum(right)} of {top} are closed streets; by chance it would be "
-        f"{top * len(closed) / pairs:.2f}"
-    )
-    return {"test_auc": auc, "right": sum(right) / top, "guess": len(closed) / pairs}
+    found = predict(emb.learner_, large, top=top)
+    right = [(u, v) in broken for u, v in found.pairs.tolist()]
+    print(f"its {top} likeliest missing links, the first five:")
+    for (u, v), chance, known in list(zip(found.pairs, found.scores, right, strict=True))[:5]:
+        print(f"  {u:>3} - {v:<3}  {chance:.2f}  {'is broken' if known else 'was never there'}")
+    pairs = large.num_nodes * (large.num_nodes - 1) // 2 - large.num_edges
+    guess = len(broken) / pairs
+    print(f"{sum(right)} of {top} are broken links; by chance it would be {top * guess:.2f}")
+    return {"test_auc": auc, "right": sum(right) / top, "guess": guess}
 
 
 if __name__ == "__main__":

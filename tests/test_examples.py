@@ -31,3 +31,38 @@ def test_pyg_model_finds_links_by_position(capsys):
     assert len(found) == 8
     assert all(0 <= value <= 1 for value in found.values())
     assert main(epochs=3) == pytest.approx(found)
+
+
+def run(name, **arguments):
+    return runpy.run_path(str(EXAMPLES / f"{name}.py"))["main"](**arguments)
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_link_prediction_finds_what_was_left_out(capsys):
+    found = run("link_prediction", epochs=15)
+    printed = capsys.readouterr().out
+    assert found["test_auc"] > 0.85
+    assert found["right"] > 20 * found["guess"]
+    assert f"{found['test_auc']:.1%}" in printed
+    assert printed.count("left out of the file") == round(20 * found["right"])
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_communities_finds_them_in_a_graph_never_seen(capsys):
+    found = run("communities", epochs=15)
+    printed = capsys.readouterr().out
+    assert found["test_auc"] > 0.85
+    assert found["agreement"] > 0.5
+    assert found["similar"] > 0.5
+    assert f"adjusted Rand index {found['agreement']:.3f}" in printed
+    assert printed.count("  cluster ") == 5
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_new_graph_predicts_on_another_size(capsys):
+    found = run("new_graph", epochs=15)
+    printed = capsys.readouterr().out
+    assert found["test_auc"] > 0.8
+    assert found["right"] > 20 * found["guess"]
+    assert "embedding of shape (600," in printed
+    assert f"AUC {found['test_auc']:.3f}" in printed

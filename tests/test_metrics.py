@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from pgnn import PGNNError
-from pgnn.metrics import hits_at, mrr, pair_metrics, roc_auc
+from pgnn.metrics import hits_at, mrr, pair_metrics, roc_auc, without_rounding
 
 
 @st.composite
@@ -122,3 +122,26 @@ def test_bad_groups_and_ranks_are_refused():
         roc_auc([1, 0], [0.1, 0.2], groups=[0])
     with pytest.raises(PGNNError, match=r"k must be a positive integer \(got 0\)"):
         hits_at(0, [1, 0], [0.1, 0.2])
+
+
+def test_without_rounding_makes_ties_of_what_float32_cannot_tell_apart():
+    rng = np.random.default_rng(0)
+    scores = (1 + 1e-7 * rng.standard_normal(50)).astype(np.float32)
+    scores[:3] = [4.0, -2.0, 1.5]
+    found = without_rounding(scores, np.zeros(50, dtype=int))
+    np.testing.assert_array_equal(found[:3], scores[:3])
+    assert len(np.unique(found[3:])) == 1
+
+
+def test_without_rounding_leaves_scores_that_differ():
+    scores = np.linspace(-1, 1, 41)
+    np.testing.assert_array_equal(without_rounding(scores, np.zeros(41, dtype=int)), scores)
+
+
+def test_without_rounding_looks_at_each_graph_by_itself():
+    scores = np.array([1.0, 1.0 + 1e-8, 1.0, 5.0, 5.0 + 1e-8, 7.0, 9.0])
+    groups = np.array([0, 0, 0, 1, 1, 1, 1])
+    found = without_rounding(scores, groups)
+    assert found[:3].tolist() == [1.0, 1.0, 1.0]
+    assert found[3:].tolist() == scores[3:].tolist()  # two of four are no majority
+    assert scores[1] != 1.0  # the input is as it was

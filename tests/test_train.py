@@ -305,3 +305,12 @@ def test_fit_without_test_pairs_has_no_test_auc():
 def test_fit_settings_that_cannot_be_are_named(options):
     with pytest.raises(PGNNError, match=f"{next(iter(options))} .*(must be|not negative)|lr must"):
         FitSettings(**options)
+
+
+@pytest.mark.parametrize("name", ["sage", "gat"])
+def test_fit_does_not_rank_by_the_rounding_of_equal_embeddings(name):
+    # Nodes without features and with neighbours all look the same to these networks.
+    split = split_links(communities(6, 8, rng=0), rng=0)
+    assert split.graph.degrees.min() > 0
+    _, found = start(name, splits=(split,))
+    assert (found.val_auc, found.test_auc) == (0.5, 0.5)

@@ -27,7 +27,7 @@ from pgnn.checkpoint import (
     unpack_training,
 )
 from pgnn.errors import PGNNError
-from pgnn.metrics import roc_auc
+from pgnn.metrics import roc_auc, without_rounding
 from pgnn.splits import Split
 
 Progress = Callable[["Epoch"], object]
@@ -282,9 +282,9 @@ class _Run:
             scores.append(total.cpu().numpy())
             groups.append(pairs.graph + graphs)
             graphs += len(batch.sizes)
-        return roc_auc(
-            np.concatenate(labels), np.concatenate(scores), groups=np.concatenate(groups)
-        )
+        group = np.concatenate(groups)
+        judged = without_rounding(np.concatenate(scores), group)
+        return roc_auc(np.concatenate(labels), judged, groups=group)
 
     # ------------------------------------------------------------------ checkpoints
 
