@@ -206,8 +206,9 @@ def test_a_crash_while_a_file_is_written_keeps_the_old_one(tmp_path, monkeypatch
         raise KeyboardInterrupt
 
     monkeypatch.setattr(np, "savez_compressed", cut_off)
+    other = Learner(Recipe(hidden_channels=4, num_sets=3, seed=1), ring())
     with pytest.raises(KeyboardInterrupt):
-        save(tmp_path, ring(12))
+        save(tmp_path, ring(12), learner=other)
     assert (tmp_path / "graph.npz").read_bytes() == before["graph.npz"]
     assert names(tmp_path) == sorted(FILES)
     with pytest.raises(PGNNError, match="is not the file that the run wrote"):

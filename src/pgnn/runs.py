@@ -12,6 +12,7 @@ checkpoint.safetensors   the state of training, for --resume
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -236,7 +237,8 @@ def _ranks(graph: Graph) -> NDArray[np.int64]:
 
 def _read_graph(path: Path) -> tuple[Graph, Graph, PairSet]:
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # numpy would leave the file open if it is no archive.
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             arrays = dict(file)
         graph = _checked_graph(arrays)
         mask = arrays["seen"]

@@ -33,15 +33,21 @@ class Job:
     seed: int
 
 
-def load_graphs(column: str, protocol: Protocol, seed: int, data_dir: str | None) -> list[Graph]:
-    """Load a column's graphs as its models read them.
+def load_graphs(
+    column: str,
+    protocol: Protocol,
+    seed: int,
+    data_dir: str | None,
+    setup: Setup | None = None,
+) -> list[Graph]:
+    """Load a column's graphs as its models read them, by default as the protocol says.
 
     For task "pair", graphs in which all nodes have one label, or no two have the same, have no
     pairs to tell apart and are left out.
     """
     from pgnn import datasets
 
-    spec, setup = COLUMNS[column], setup_of(column, protocol)
+    spec, setup = COLUMNS[column], setup or setup_of(column, protocol)
     graphs = datasets.load(
         spec.dataset,
         seed=seed,
@@ -102,19 +108,21 @@ def train_job(
     *,
     data_dir: str | None = None,
     epochs: int | None = None,
+    setup: Setup | None = None,
     checkpoint: Path | None = None,
     resume: bool = False,
     device: str = "cpu",
     progress: Callable[[Any], object] | None = None,
 ) -> Done:
-    """Run one job in this process and return all of it."""
+    """Run one job in this process and return all of it; `setup` replaces the cell's own."""
     from pgnn.nn import PRESETS
     from pgnn.train import fit
 
-    setup, spec = setup_of(job.column, job.protocol, job.model), COLUMNS[job.column]
+    spec = COLUMNS[job.column]
+    setup = setup or setup_of(job.column, job.protocol, job.model)
     if epochs is not None:
         setup = replace(setup, fit=replace(setup.fit, epochs=epochs))
-    graphs = load_graphs(job.column, job.protocol, job.seed, data_dir)
+    graphs = load_graphs(job.column, job.protocol, job.seed, data_dir, setup)
     splits = make_splits(graphs, spec.task, rng=job.seed, protocol=job.protocol)
     assert graphs[0].x is not None
     model, decoder, draws = make_model(job.model, graphs[0].x.shape[1], setup, job.seed)

@@ -1,0 +1,89 @@
+"""Why cells differ from the paper: the same cell with one thing changed, three seeds each.
+
+`python benchmarks/ablations.py` writes results/ablations.json, which docs/reproduction.md cites.
+Real data come from $PGNN_DATA or the cache. It takes about a quarter of an hour.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from pgnn._atomic import open_atomic
+from pgnn._versions import versions
+from pgnn.experiments.config import setup_of
+from pgnn.experiments.run import Job, train_job
+
+RESULTS = Path(__file__).parents[1] / "results" / "ablations.json"
+SEEDS = 3
+# (column, model, protocol, what is changed); nothing changed is what the cell itself is.
+CASES: tuple[tuple[str, str, Any, dict[str, Any]], ...] = (
+    *(
+        ("protein", model, "paper", change)
+        for model in ("sage", "pgnn-e-1l")
+        for change in ({}, {"standardize": "node"}, {"keep": "released"}, {"decoder": "dot"})
+    ),
+    *(
+        (column, model, "paper", change)
+        for column, model in (
+            ("grid-t", "gat"),
+            ("grid", "gcn"),
+            ("communities-pairs", "gcn"),
+            ("communities", "gin"),
+        )
+        for change in ({}, {"decoder": "dot"})
+    ),
+    *(
+        ("communities-t", model, "released", change)
+        for model in ("gcn", "pgnn-e-1l")
+        for change in ({}, {"decoder": "distance"}, {"standardize": "feature"})
+    ),
+)
+
+
+def measure(column: str, model: str, protocol: Any, change: dict[str, Any]) -> dict[str, Any]:
+    """Run one cell with a change and return mean and deviation of the test AUC."""
+    setup = replace(setup_of(column, protocol, model), **change)
+    found = [
+        train_job(Job(column, model, protocol, seed), setup=setup).record["test_auc"]
+        for seed in range(SEEDS)
+    ]
+    return {
+        "column": column,
+        "model": model,
+        "protocol": protocol,
+        "change": change,
+        "mean": float(np.mean(found)),
+        "std": float(np.std(found)),
+        "runs": found,
+    }
+
+
+def main() -> None:
+    """Measure what is not in the file yet, and write it after each case."""
+    torch.set_num_threads(1)
+    rows = json.loads(RESULTS.read_text())["rows"] if RESULTS.exists() else []
+    done = [(r["column"], r["model"], r["protocol"], r["change"]) for r in rows]
+    for case in CASES:
+        if case in done:
+            continue
+        rows.append(measure(*case))
+        print(*case, f"{rows[-1]['mean']:.3f} +- {rows[-1]['std']:.3f}", file=sys.stderr)
+        document = {
+            "command": "python benchmarks/ablations.py",
+            "seeds": SEEDS,
+            "versions": versions(),
+            "rows": rows,
+        }
+        with open_atomic(RESULTS) as file:
+            file.write(json.dumps(document, indent=1).encode())
+
+
+if __name__ == "__main__":
+    main()
