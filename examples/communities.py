@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from pgnn import Graph
-from pgnn.estimator import PGNNEmbedding
+from pgnn import Graph, PGNNEmbedding
 from pgnn.predict import predict
 
 

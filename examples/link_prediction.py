@@ -16,7 +16,7 @@ import networkx as nx
 import numpy as np
 
 import pgnn
-from pgnn.estimator import PGNNEmbedding
+from pgnn import PGNNEmbedding
 from pgnn.predict import predict
 
 

@@ -16,8 +16,7 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 
-from pgnn import Graph
-from pgnn.estimator import PGNNEmbedding
+from pgnn import Graph, PGNNEmbedding
 from pgnn.predict import predict
 
 

@@ -15,6 +15,7 @@ import signal
 import sys
 import time
 import tomllib
+import traceback
 from pathlib import Path
 
 PAUSE = 0.004
@@ -49,6 +50,8 @@ def run_child(arguments, pipe):
         main()
     except SystemExit as ended:
         code = ended.code or 0
+    except BaseException:
+        traceback.print_exc()
     finally:
         os._exit(code)  # never back into the parent's loop
 
@@ -194,7 +197,7 @@ def main():
         found = kill_writing(chance, "z.csv", [*embed, "0"], [*embed, "1"], kills=8)
     else:
         report = ["report", "run", "-o", "r.html", "--threads", "1", "--quiet", "--top"]
-        found = kill_writing(chance, "r.html", [*report, "2"], [*report, "3"], kills=4)
+        found = kill_writing(chance, "r.html", [*report, "2"], [*report, "3"], kills=3)
     print(json.dumps({**found, "seed": seed}))
 
 

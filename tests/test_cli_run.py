@@ -93,8 +93,9 @@ def test_path_from_file_to_report_works_for_graphs_of_every_kind(command, tmp_pa
     assert [link["score"] for link in found["links"]] == table["score"].cast(float).to_list()
     assert {str(link[end]) for link in found["links"] for end in ("source", "target")} <= set(ids)
 
-    written = document(command("report", "run", "-o", "r.html", "--json"))
-    assert written["bytes"] == (tmp_path / "r.html").stat().st_size
+    if write in (strings, directed):  # a page takes a second
+        written = document(command("report", "run", "-o", "r.html", "--json"))
+        assert written["bytes"] == (tmp_path / "r.html").stat().st_size
     if write is strings:
         assert set(ODD_NAMES) < set(ids)
     if write is integers:
@@ -149,7 +150,7 @@ def test_config_may_hold_a_data_set_and_questions(trained, command, small_grid):
 
 
 def test_seed_decides_the_numbers_and_threads_do_not(trained, command):
-    arguments = ["train", "edges.csv", *FEW[:4], "--quiet"]
+    arguments = ["train", "edges.csv", *TRAINED_WITH]
     assert command(*arguments, "--threads", 2, "--out", "two").code == 0
     assert command(*arguments, "--threads", 2, "--seed", 1, "--out", "seed").code == 0
     one, two, seed = (metrics_of(trained / name) for name in ("run", "two", "seed"))

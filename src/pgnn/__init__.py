@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pgnn import datasets as datasets
     from pgnn import nn as nn
     from pgnn import transforms as transforms
+    from pgnn.estimator import PGNNEmbedding as PGNNEmbedding
 
 __version__ = "0.1.0.dev0"
 
@@ -32,8 +33,10 @@ def __getattr__(name: str) -> Any:
     """Import the parts that not every program needs when they are first named."""
     if name in _LAZY:
         return import_module(f"pgnn.{name}")
+    if name == "PGNNEmbedding":
+        return import_module("pgnn.estimator").PGNNEmbedding
     raise AttributeError(f"module 'pgnn' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_LAZY])
+    return sorted([*globals(), *_LAZY, "PGNNEmbedding"])

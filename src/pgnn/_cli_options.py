@@ -23,15 +23,16 @@ if TYPE_CHECKING:
 MAX_SEED = 2**63 - 1  # torch's
 _READING = "How the graph is read"
 _COMMON = "Common"
-# What the library calls a parameter, and how it is typed.
+# What the library calls a parameter, and how it is typed. With a blank before, for a folder may be
+# named `source=web`.
 _AS_TYPED = {
-    "header=False": "--no-header",
-    "weight=False": "--unweighted",
-    "source=": "--source ",
-    "target=": "--target ",
-    "weight=": "--weight ",
-    "label=": "--label ",
-    "id_column=": "--id-column ",
+    " header=False": " --no-header",
+    " weight=False": " --unweighted",
+    " source=": " --source ",
+    " target=": " --target ",
+    " weight=": " --weight ",
+    " label=": " --label ",
+    " id_column=": " --id-column ",
     "source and target belong together": "--source and --target belong together",
     "id_column and label name columns of a feature table; give features too": (
         "--id-column and --label name columns of a feature table; give --features too"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+from functools import lru_cache
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,41 +19,66 @@ def draw_at_once(
     exactly size/2^i of them. Graphs of a union have size classes of their own; those of a single
     graph are returned, 0 for a union.
     """
-    classes = np.array([max(1, int(size).bit_length() - 1) for size in sizes])
-    size_class = 1 + np.arange(num_sets)[:, None] * classes // num_sets  # [k, graphs]
-    shown = size_class[:, 0] if len(sizes) == 1 else np.zeros(num_sets, dtype=np.int64)
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    plan = _plan(tuple(sizes.tolist()), num_sets)
     if fixed:
-        counts = np.maximum(1, sizes >> size_class)
-        return _draw_fixed(generator, sizes, starts, counts), shown
-    chance = np.float32(0.5) ** size_class.astype(np.float32)
-    chance[:, sizes == 1] = 1
-    trials = generator.random((num_sets, int(sizes.sum())), dtype=np.float32)
-    limits = chance if len(sizes) == 1 else np.repeat(chance, sizes, axis=1)
+        return _draw_fixed(generator, plan), plan.shown
+    trials = generator.random(plan.shape, dtype=np.float32)
+    limits = plan.chance if len(sizes) == 1 else np.repeat(plan.chance, sizes, axis=1)
     members = np.asarray(trials < limits)
     while True:
-        empty = ~np.logical_or.reduceat(members, starts, axis=1)  # [k, graphs]
+        empty = ~np.logical_or.reduceat(members, plan.starts, axis=1)  # [k, graphs]
         if not empty.any():
-            return members, shown
+            return members, plan.shown
         for t, g in zip(*np.nonzero(empty), strict=True):
-            nodes = slice(starts[g], starts[g] + sizes[g])
-            members[t, nodes] = generator.random(sizes[g], dtype=np.float32) < chance[t, g]
+            nodes = slice(plan.starts[g], plan.starts[g] + sizes[g])
+            members[t, nodes] = generator.random(sizes[g], dtype=np.float32) < plan.chance[t, g]
 
 
-def _draw_fixed(
-    generator: np.random.Generator,
-    sizes: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    counts: NDArray[np.int64],
-) -> NDArray[np.bool_]:
-    """Take exactly counts[t, g] nodes of graph g for set t: those with the smallest random keys."""
-    keys = generator.random((len(counts), int(sizes.sum())))
-    members = np.empty(keys.shape, dtype=bool)
-    for g, (start, size) in enumerate(zip(starts, sizes, strict=True)):
-        mine = keys[:, start : start + size]
-        for count in np.unique(counts[:, g]):
-            rows = np.flatnonzero(counts[:, g] == count)  # neighbours: classes ascend
-            block = mine[rows[0] : rows[-1] + 1]
-            largest = np.partition(block, count - 1, axis=1)[:, count - 1, None]
-            members[rows[0] : rows[-1] + 1, start : start + size] = block <= largest
+class _Plan(NamedTuple):
+    """What is the same in every draw.
+
+    Attributes:
+        shape: Number of sets and of nodes.
+        starts: First node of each graph.
+        shown: Size class of each set, 0 for a union.
+        chance: Of a node of a graph to be in a set, float32 `[k, graphs]`.
+        runs: Sets in a row that take equally many nodes of a graph: which sets, which nodes are the
+            graph's, how many they take.
+    """
+
+    shape: tuple[int, int]
+    starts: NDArray[np.int64]
+    shown: NDArray[np.int64]
+    chance: NDArray[np.float32]
+    runs: list[tuple[slice, slice, int]]
+
+
+@lru_cache(maxsize=64)
+def _plan(sizes: tuple[int, ...], num_sets: int) -> _Plan:
+    classes = np.array([max(1, size.bit_length() - 1) for size in sizes])
+    size_class = 1 + np.arange(num_sets)[:, None] * classes // num_sets  # [k, graphs]
+    shown = size_class[:, 0] if len(sizes) == 1 else np.zeros(num_sets, dtype=np.int64)
+    starts = np.cumsum([0, *sizes])
+    chance = np.float32(0.5) ** size_class.astype(np.float32)
+    chance[:, np.array(sizes) == 1] = 1
+    runs = []
+    for g, size in enumerate(sizes):
+        nodes = slice(int(starts[g]), int(starts[g + 1]))
+        counts = np.maximum(1, size >> size_class[:, g])
+        cuts = [0, *np.flatnonzero(np.diff(counts)) + 1, num_sets]  # neighbours: classes ascend
+        runs += [
+            (slice(int(first), int(last)), nodes, int(counts[first]))
+            for first, last in itertools.pairwise(cuts)
+        ]
+    return _Plan((num_sets, int(starts[-1])), starts[:-1], shown, chance, runs)
+
+
+def _draw_fixed(generator: np.random.Generator, plan: _Plan) -> NDArray[np.bool_]:
+    """Take so many nodes of each graph for each set: those with the smallest random keys."""
+    keys = generator.random(plan.shape)
+    members = np.empty(plan.shape, dtype=bool)
+    for sets, nodes, count in plan.runs:
+        block = keys[sets, nodes]
+        largest = np.partition(block, count - 1)[:, count - 1, None]
+        np.less_equal(block, largest, out=members[sets, nodes])
     return members

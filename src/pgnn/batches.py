@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 from torch import Tensor
 
 from pgnn.anchors import AnchorSets, Scheme, sample_anchor_sets
@@ -35,6 +36,7 @@ class Draws:
         c: The paper's constant, where `num_sets` is not given.
         scheme: How sets are sampled.
         alpha: Chance of the walk of "ppr" to go back.
+        tol: How exact "ppr" is on large graphs; see `pgnn.anchor_ppr`.
     """
 
     proximity: Literal["hops", "ppr"] = "hops"
@@ -43,6 +45,7 @@ class Draws:
     c: float = 1.0
     scheme: Scheme = "bernoulli"
     alpha: float = 0.05
+    tol: float = 1e-6
 
     def __post_init__(self) -> None:
         if self.proximity not in ("hops", "ppr"):
@@ -130,8 +133,10 @@ class Batch:
         if draws.proximity == "hops":
             found = anchor_distances(self.graph, sets, cutoff=draws.cutoff, num_threads=num_threads)
             positions = Positions.from_distances(found)
+            if found.lengths is not None:
+                positions = positions.quantised()  # a learned gate is then a table, as for hops
         else:
-            ppr = self._ppr(sets, draws.alpha, num_threads)
+            ppr = self._ppr(sets, draws, num_threads)
             positions = Positions.from_proximity(ppr, sets, batch=self.node_graph)
             positions = positions.standardised().quantised()
         return positions.to(self.device, torch.float32)
@@ -141,10 +146,11 @@ class Batch:
         """Which graph each node is of, `[n]`."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
-    def _ppr(self, sets: AnchorSets, alpha: float, num_threads: int) -> NDArray[np.float32]:
+    def _ppr(self, sets: AnchorSets, draws: Draws, num_threads: int) -> NDArray[np.float32]:
         """PageRank to sets; that between all nodes of small graphs is found once and kept."""
+        alpha = draws.alpha
         if self.sizes.max() > _ALL_PAIRS_NODES:
-            return anchor_ppr(self.graph, sets, alpha=alpha, num_threads=num_threads)
+            return anchor_ppr(self.graph, sets, alpha=alpha, tol=draws.tol, num_threads=num_threads)
         if alpha not in self._all_pairs:
             self._all_pairs[alpha] = [
                 anchor_ppr(split.graph, list(range(split.graph.num_nodes)), alpha=alpha)
@@ -156,8 +162,19 @@ class Batch:
         for number, ppr in enumerate(self._all_pairs[alpha]):
             rows = slice(self.starts[number], self.starts[number + 1])
             part = member[rows]
-            np.matmul(ppr, part / part.sum(0), out=result[rows])
+            with _blas().limit(limits=1, user_api="blas"):
+                np.matmul(ppr, part / part.sum(0), out=result[rows])
         return result
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """Return what sets the threads of numpy's products.
+
+    They are one: on matrices this small more only wait for each other, for longer than the product
+    takes, and sums would depend on their number.
+    """
+    return ThreadpoolController()
 
 
 @dataclass(frozen=True)

@@ -109,6 +109,7 @@ class Learner:
             num_sets=self.num_sets,
             scheme=self.recipe.scheme,
             alpha=preset.alpha,
+            tol=preset.tol,
         )
 
     def split(self, graph: Graph) -> Split:

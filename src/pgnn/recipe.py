@@ -35,7 +35,7 @@ class Recipe:
         task: "link": is there an edge between two nodes? "pair": have they the same label?
         model: A P-GNN of `pgnn.nn.PRESETS`, or a baseline: gcn, sage, gat, gin, mlp.
         decoder: How two embeddings become a score: "distance" or "dot".
-        hidden_channels: Width of the model.
+        hidden_channels: Width of a P-GNN; of a baseline, the length of its embeddings.
         dropout: Chance of a number between layers to be dropped in training.
         num_sets: Number of anchor-sets; None for the model's c log^2 n.
         scheme: How anchor-sets are sampled: "bernoulli" or "fixed".

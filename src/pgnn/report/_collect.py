@@ -36,6 +36,7 @@ def collect_run(run: Run, *, top: int = 20) -> RunReport:
         roc=_curves(metrics, _label(recipe.model)),
         graph=run.seen,
         sets=sets,
+        num_sets=learner.num_sets or None,
         hops=np.asarray(found.hops if found.hops is not None else found.lengths),
         embedding=learner.embed(run.seen),
         links=_links(run, top),
