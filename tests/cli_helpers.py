@@ -2,7 +2,9 @@
 
 import contextlib
 import io
+import json
 import random
+import struct
 import sys
 import traceback
 from dataclasses import dataclass
@@ -68,3 +70,16 @@ def write_graph(folder, name="edges.csv"):
     write_table(folder / name, [(f"n{u}", f"n{v}") for u, v in edges], ("source", "target"))
     nodes = [(f"n{v}", v / 24, v % 3, "abc"[v // 8]) for v in range(24)]
     write_table(folder / "nodes.csv", nodes, ("id", "size", "kind", "team"))
+
+
+def outcome(run):
+    """Return what a run directory says, without what two equal runs may differ in.
+
+    That is the time it took, and the order of the words in the header of model.safetensors.
+    """
+    metrics = json.loads((run / "metrics.json").read_text())
+    del metrics["seconds"], metrics["sha256"]
+    data = (run / "model.safetensors").read_bytes()
+    (length,) = struct.unpack("<Q", data[:8])
+    header, weights = json.loads(data[8 : 8 + length]), data[8 + length :]
+    return metrics, header, weights, (run / "history.csv").read_text()

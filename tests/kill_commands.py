@@ -18,6 +18,8 @@ import tomllib
 import traceback
 from pathlib import Path
 
+from cli_helpers import outcome
+
 PAUSE = 0.004
 TRAIN = ["train", "edges.csv", "--epochs", "6", "--sets", "4", "--threads", "1", "--quiet"]
 WRITES = 14  # of a run of 6 epochs: a checkpoint each, one at the end, the files of the run
@@ -139,15 +141,11 @@ def kill_training(chance, *, kills):
         unfinished += not Path("killed/metrics.json").exists()
     run([*TRAIN, "--out", "killed", "--resume"])
     broken += broken_files(Path("killed"))
-    whole, resumed = (json.loads(Path(n, "metrics.json").read_text()) for n in ("whole", "killed"))
-    for metrics in (whole, resumed):
-        del metrics["seconds"]
-    histories = [Path(name, "history.csv").read_text() for name in ("whole", "killed")]
     return {
         "broken": broken,
         "killed": killed,
         "unfinished": unfinished,
-        "same": whole == resumed and histories[0] == histories[1],
+        "same": outcome(Path("whole")) == outcome(Path("killed")),
     }
 
 

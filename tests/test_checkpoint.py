@@ -86,7 +86,8 @@ def test_checkpoint_is_json_and_numbers_and_no_pickle(tmp_path):
     begin, end = header["a"]["data_offsets"]
     assert data[8 + length :][begin:end] == np.arange(6.0, dtype="f4").tobytes()
     assert len(data) == 8 + length + end
-    assert json.loads(header["__metadata__"]["description"]) == {"epoch": 3}
+    found = json.loads(header["__metadata__"]["pgnn"])
+    assert found == {"format": FORMAT, "description": {"epoch": 3}}
     assert set(header) == {"a", "__metadata__"}
 
 
@@ -130,10 +131,15 @@ def test_checkpoint_with_a_changed_byte_in_front_loads_or_is_named(tmp_path_fact
 @pytest.mark.parametrize(
     ("metadata", "message"),
     [
-        ({"format": str(FORMAT + 1), "description": "{}"}, f"has format {FORMAT + 1}, newer than"),
+        (
+            {"pgnn": f'{{"format": {FORMAT + 1}, "description": {{}}}}'},
+            f"has format {FORMAT + 1}, newer than",
+        ),
         ({"format": "pt"}, "damaged"),
-        ({"format": str(FORMAT)}, "damaged"),
-        ({"format": str(FORMAT), "description": "{"}, "damaged"),
+        ({"pgnn": f'{{"format": {FORMAT}}}'}, "damaged"),
+        ({"pgnn": f'{{"format": {FORMAT}, "description": 3}}'}, "damaged"),
+        ({"pgnn": "{"}, "damaged"),
+        ({"pgnn": "[]"}, "damaged"),
         (None, "damaged"),
     ],
 )
@@ -347,3 +353,9 @@ def test_killed_process_is_resumed_by_another(tmp_path, uninterrupted):
     other = started(path)
     assert int(other.stdout.readline()) > 1
     assert_finished_alike(numbers_of(other), uninterrupted, path)
+
+
+def test_checkpoint_of_the_same_content_is_the_same_file(tmp_path):
+    for name in ("one", "two"):
+        save_checkpoint(tmp_path / name, {"a": torch.ones(2), "b": torch.zeros(1)}, {"x": 1})
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()

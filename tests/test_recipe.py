@@ -4,7 +4,7 @@ import pytest
 
 from pgnn.errors import PGNNError
 from pgnn.nn import PRESETS, make_baseline
-from pgnn.recipe import MODEL_NAMES, Recipe
+from pgnn.recipe import _LARGE, MODEL_NAMES, Recipe
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,6 @@ from pgnn.recipe import MODEL_NAMES, Recipe
         ("epochs", None, "epochs must be"),
         ("folds", -2, "folds must be an integer of at least 0"),
         ("folds", 1, "folds must be 0 or at least 2"),
-        ("folds", None, "folds must be"),
         ("seed", -1, "seed must be an integer of at least 0"),
         ("seed", "0", "seed must be"),
         ("dropout", 1.0, "dropout must be at least 0 and below 1"),
@@ -84,6 +83,14 @@ def test_model_names_are_all_there_are():
     for name in set(MODEL_NAMES) - set(PRESETS):
         assert make_baseline(name, 1).in_channels == 1
     assert len(set(MODEL_NAMES)) == len(MODEL_NAMES) == len(PRESETS) + 5
+
+
+def test_resolved_decides_only_what_was_left_open():
+    small, large = (Recipe(seed=4).resolved(n) for n in (_LARGE, _LARGE + 1))
+    assert small == Recipe(seed=4, folds=5, eval_every=5)
+    assert large == Recipe(seed=4, folds=2, eval_every=1)
+    for given in (Recipe(folds=0, eval_every=7), small, large):
+        assert given.resolved(3) == given.resolved(10**7) == given
 
 
 def test_fit_settings_are_those_of_the_recipe():

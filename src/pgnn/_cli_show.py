@@ -94,7 +94,8 @@ def with_training_bar(
     """Run work(report) under a bar that shows loss and validation AUC, with logs if asked for."""
     with ExitStack() as logging, progress_bar(TextColumn("{task.fields[note]}")) as bar:
         task = bar.add_task(escape(title), total=None, note="")
-        best, logs = 0.0, []
+        best = 0.0
+        logs: list[Callable[[Epoch], object]] = []
 
         def report(epoch: Epoch, total: int) -> None:
             nonlocal best

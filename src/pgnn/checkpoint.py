@@ -26,7 +26,8 @@ def save_checkpoint(
     """
     from safetensors.torch import save
 
-    metadata = {"format": str(FORMAT), "description": json.dumps(description)}
+    # One key: several would be written in an order of their own each time.
+    metadata = {"pgnn": json.dumps({"format": FORMAT, "description": description})}
     # Shared memory (tied or viewed tensors) is not allowed in the file.
     data = save({name: t.detach().contiguous().clone() for name, t in tensors.items()}, metadata)
     with open_atomic(Path(path)) as file:
@@ -48,13 +49,16 @@ def load_checkpoint(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        written = int(metadata["format"])
+        found = json.loads(metadata["pgnn"])
+        written = int(found["format"])
         if written > FORMAT:
             raise PGNNError(
                 f"{path}: this checkpoint has format {written}, newer than {FORMAT}; update pgnn"
             )
-        description = json.loads(metadata["description"])
-    except (SafetensorError, KeyError, ValueError, OSError) as error:
+        description = found["description"]
+        if not isinstance(description, dict):
+            raise TypeError("its description is no table")
+    except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
         if isinstance(error, PGNNError):
             raise
         raise PGNNError(f"{path}: the checkpoint is damaged ({error}); delete it") from error

@@ -91,8 +91,10 @@ class Learner:
         found.recipe, found.num_sets, found.unit = recipe, num_sets, 1.0
         found.model, found.decoder = model, decoder
         found.device = next(model.parameters()).device
-        width = 1 if graph.x is None else graph.x.shape[1]
-        found.mean, found.scale = np.zeros(width, np.float32), np.ones(width, np.float32)
+        found.mean = found.scale = None
+        if graph.x is not None and not np.array_equal(graph.x, np.ones((len(graph.x), 1))):
+            width = graph.x.shape[1]
+            found.mean, found.scale = np.zeros(width, np.float32), np.ones(width, np.float32)
         return found
 
     # ------------------------------------------------------------------ training

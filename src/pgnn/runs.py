@@ -265,7 +265,8 @@ def _checked_graph(arrays: Mapping[str, Any]) -> Graph:
         node_ids=arrays["node_ids"],
     )
     for name in ("indptr", "indices", "weights", "y"):
-        if not np.array_equal(getattr(graph, name), arrays.get(name)):
+        made: Any = getattr(graph, name)
+        if not np.array_equal(made, arrays.get(name)):  # type: ignore[arg-type]
             raise ValueError(f"its {name} are not those of a graph")
     if classes is None:
         return graph

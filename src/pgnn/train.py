@@ -316,7 +316,7 @@ class _Run:
     def restore(self, path: Path) -> None:
         """Take up what `save` wrote."""
         tensors, description = load_checkpoint(path)
-        if description["identity"] != self._identity:
+        if description.get("identity") != self._identity:
             raise PGNNError(
                 f"{path}: the checkpoint is of a run with other settings, data or seed; "
                 "give another file, or do not resume"

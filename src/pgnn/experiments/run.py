@@ -320,9 +320,12 @@ class Store:
         found = []
         for line in lines:
             try:
-                found.append(json.loads(line))
+                record = json.loads(line)
             except json.JSONDecodeError:
                 continue  # a run was killed while it wrote this line
+            if not isinstance(record, dict):
+                raise PGNNError(f"{self.path}: holds lines that are no records of runs")
+            found.append(record)
         return found
 
     def add(self, record: dict[str, Any]) -> None:
