@@ -359,5 +359,8 @@ def test_evaluate_of_labels_needs_them_and_hides_no_edge(pair_run, scored):
         evaluate(pair_run, replace(graph, y=None))
 
 
-def test_recipe_in_metrics_is_all_of_it(link_run):
+def test_recipe_in_metrics_is_the_one_that_was_used(tmp_path, link_run):
     assert link_run.metrics["recipe"] == asdict(Recipe(**QUICK))
+    open_recipe = Recipe(**{**QUICK, "folds": None, "model": "mlp"})
+    metrics = train_on(blocks(), open_recipe, out=tmp_path, config={})
+    assert metrics["recipe"]["folds"] == 5

@@ -54,7 +54,7 @@ def _facts(run: Run) -> list[tuple[str, str]]:
     kinds = [
         *(["directed"] * graph.directed),
         *(["weighted"] * (graph.weights is not None)),
-        *([] if graph.x is None else [f"{graph.x.shape[1]} features a node"]),
+        *([] if run.learner.mean is None else [f"{len(run.learner.mean)} features a node"]),
         *([] if graph.y is None else [f"{len(np.unique(graph.y))} labels"]),
     ]
     size = f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges"
