@@ -186,9 +186,11 @@ def test_ppr_kept_for_small_graphs_equals_anchor_ppr(alpha, monkeypatch):
     counts = np.array([np.bincount(batch.node_graph[s], minlength=3) for s in sets])
     scale = (sets.sizes[:, None] / counts).T[batch.node_graph]
     for _ in range(2):  # the second time from what was kept
-        np.testing.assert_allclose(batch._ppr(sets, alpha, 1), direct * scale, atol=5e-6)
+        np.testing.assert_allclose(
+            batch._ppr(sets, Draws(alpha=alpha), 1), direct * scale, atol=5e-6
+        )
     monkeypatch.setattr(batches, "_ALL_PAIRS_NODES", 0)
-    np.testing.assert_array_equal(Batch(batch.splits)._ppr(sets, alpha, 1), direct)
+    np.testing.assert_array_equal(Batch(batch.splits)._ppr(sets, Draws(alpha=alpha), 1), direct)
 
 
 def test_ppr_kept_or_not_gives_the_same_standing(drawing, monkeypatch):

@@ -174,7 +174,7 @@ def test_columns_are_taken_over_from_the_run(command, tmp_path):
         links = document(command("predict", "run", name, "--top", 2, "--json"))["links"]
         assert all(link["target"].startswith("n") for link in links)
     held_out = document(command("evaluate", "run", "b.csv", "--share", 0.2, "--json"))
-    assert held_out["pairs"].startswith("a share of 0.2 held out of a graph")
+    assert held_out["pairs"].startswith("a share of 0.2 held out of this graph")
     typed = command("predict", "run", "a.csv", "--source", "one", "--target", "year", "--json")
     assert any(not str(link["target"]).startswith("n") for link in document(typed)["links"])
 

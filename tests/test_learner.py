@@ -584,7 +584,7 @@ def test_load_refuses_tensors_that_do_not_fit(saved, spoil):
 def test_load_refuses_a_description_that_is_no_table(saved):
     tensors, _ = load_checkpoint(saved)
     save_checkpoint(saved, tensors, json.loads('["kind", "learner"]'))
-    with pytest.raises(PGNNError, match="not a trained model"):
+    with pytest.raises(PGNNError, match=r"damaged .its description is no table"):
         Learner.load(saved)
 
 

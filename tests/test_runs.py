@@ -281,7 +281,8 @@ def test_load_refuses_a_newer_format(tmp_path):
 @pytest.mark.parametrize("name", ["model.safetensors", "graph.npz"])
 def test_load_refuses_a_file_that_the_run_did_not_write(tmp_path, name):
     save(tmp_path / "a")
-    save(tmp_path / "b", ring(12))
+    other = Learner(Recipe(hidden_channels=4, num_sets=3, seed=1), ring(12))
+    save(tmp_path / "b", ring(12), learner=other)
     (tmp_path / "a" / name).write_bytes((tmp_path / "b" / name).read_bytes())
     with pytest.raises(PGNNError, match=f"{name}: is not the file that the run wrote; train anew"):
         load_run(tmp_path / "a")

@@ -155,7 +155,7 @@ def test_visible_graph_depends_on_training_edges_alone(graph, seed, data):
         weights = [length[tuple(p)] for p in train.tolist()] + [0.25] * len(others)
     changed = Graph.from_edges(edges, graph.num_nodes, weights=weights)
     kept = np.flatnonzero([tuple(pair) in ordered(train) for pair in changed.edges().tolist()])
-    visible = splits._visible(changed, kept)
+    visible = splits.with_edges(changed, kept)
     assert visible == split.graph
     anchors = sample_anchor_sets(graph.num_nodes, rng=0)
     one, two = anchor_distances(visible, anchors), anchor_distances(split.graph, anchors)

@@ -315,7 +315,7 @@ def test_evaluate_reads_weights_of_the_graph_that_is_given(tmp_path, scored):
 def test_evaluate_takes_a_changed_graph_for_another(link_run):
     u, v = link_run.graph.edges()[0]
     found = evaluate(link_run, changed(link_run.graph, without=[(u, v)]))
-    assert "held out of a graph" in found["pairs"]
+    assert "held out of this graph" in found["pairs"]
 
 
 def test_evaluate_holds_a_share_of_another_graph_out(link_run, pair_run):

@@ -85,8 +85,8 @@ def without_rounding(scores: NDArray[np.floating], groups: NDArray[np.integer]) 
         groups: The graph of each, ascending, `[m]`.
 
     Example:
-        >>> without_rounding(np.array([1.0, 1.0 + 1e-7, 1.0, 3.0]), np.zeros(4, dtype=int)).tolist()
-        [1.0, 1.0, 1.0, 3.0]
+        >>> without_rounding(np.array([2.0, 2.0, 2.0 + 1e-7, 3.0]), np.zeros(4, dtype=int)).tolist()
+        [2.0000001, 2.0000001, 2.0000001, 3.0]
     """
     result = np.array(scores)
     starts = np.flatnonzero(np.diff(groups, prepend=-1))

@@ -157,7 +157,7 @@ def evaluate(
         how = "the test pairs of the training graph, which training never saw"
     else:
         seen, asked = held_out(graph, learner.recipe.task, share, rng=seed)
-        how = f"a share of {share:g} held out of a graph that training never saw"
+        how = f"a share of {share:g} held out of this graph, which is not the one trained on"
     scores, spread = learner.scorer(seen).with_spread(asked.pairs)
     return {
         "task": learner.recipe.task,

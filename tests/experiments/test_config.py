@@ -78,7 +78,8 @@ def test_columns_have_eight_numbers_and_none_for_our_own_model(name):
 
 
 def test_models_are_ones_that_can_be_built():
-    assert [model for model in MODELS if model in PRESETS] == list(PRESETS)
+    ours = {"pgnn-best"}  # the library's recommendation, which is not in the paper
+    assert [model for model in MODELS if model in PRESETS] == [n for n in PRESETS if n not in ours]
     for model in MODELS:
         if model not in PRESETS:
             assert type(make_baseline(model, 1)).__name__ == LABELS[model]

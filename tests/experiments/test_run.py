@@ -9,7 +9,15 @@ import pytest
 from pgnn import PGNNError, datasets
 from pgnn.experiments import run
 from pgnn.experiments.config import COLUMNS, setup_of
-from pgnn.experiments.run import Job, Store, load_graphs, run_heuristics, run_job, run_jobs
+from pgnn.experiments.run import (
+    Job,
+    Store,
+    load_graphs,
+    run_heuristics,
+    run_job,
+    run_jobs,
+    train_job,
+)
 from pgnn.heuristics import HEURISTICS
 from pgnn.nn import DistanceDecoder, DotDecoder
 
@@ -135,7 +143,7 @@ def test_run_job_cut_off_and_resumed_ends_as_if_it_had_not_been(small_data, tmp_
 
     monkeypatch.setattr(train, "_CHECKPOINT_SECONDS", 0.0)
     job = Job("communities", "pgnn-e-2l", "paper", 0)
-    whole = run_job(job, epochs=24)
+    whole = train_job(job, epochs=24).record
     seen = []
 
     def killed(epoch):
@@ -145,14 +153,14 @@ def test_run_job_cut_off_and_resumed_ends_as_if_it_had_not_been(small_data, tmp_
 
     path = tmp_path / "checkpoint.safetensors"
     with pytest.raises(KeyboardInterrupt):
-        run_job(job, epochs=24, checkpoint=path, progress=killed)
-    resumed = run_job(
+        train_job(job, epochs=24, checkpoint=path, progress=killed)
+    resumed = train_job(
         job,
         epochs=24,
         checkpoint=path,
         resume=True,
         progress=lambda epoch: seen.append(epoch.epoch),
-    )
+    ).record
     assert seen == [*range(1, 14), *range(13, 25)]  # the cut-off epoch was not stored
     for name in ("test_auc", "val_auc", "best_epoch", "epochs"):
         assert resumed[name] == whole[name]

@@ -159,7 +159,7 @@ _SHORTER = {
 
 
 # PageRank to 484 sets of 3,000 nodes takes a second, and there are 24 graphs an epoch.
-_PPI_PAGERANK = {"epochs": 6, "eval_every": 1}
+_PPI_PAGERANK = {"epochs": 3, "eval_every": 1}
 
 
 def setup_of(column: str, protocol: Protocol, model: str | None = None) -> Setup:
