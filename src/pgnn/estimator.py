@@ -225,7 +225,8 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def load(cls, path: str | Path, *, device: str = "cpu") -> PGNNEmbedding:
         """Read what `save` wrote, or `model.safetensors` of a run directory of `pgnn train`.
 
-        Nothing in the file is executed.
+        Nothing in the file is executed. Parameters that were None, for the size of the graph to
+        decide, are as they were decided.
 
         Raises:
             PGNNError: If the file is absent, damaged, of a newer format, or something else.
