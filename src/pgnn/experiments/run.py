@@ -126,7 +126,7 @@ def train_job(
     splits = make_splits(graphs, spec.task, rng=job.seed, protocol=job.protocol)
     assert graphs[0].x is not None
     model, decoder, draws = make_model(job.model, graphs[0].x.shape[1], setup, job.seed)
-    if job.model in PRESETS:
+    if job.model in PRESETS and setup.c is None:
         setup = replace(setup, fit=replace(setup.fit, eval_draws=PRESETS[job.model].eval_draws))
     found = fit(
         model.to(device),
