@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 
@@ -47,6 +46,8 @@ def build_csr(
     indices = (words & ((1 << bits) - 1)).astype(np.int32)
     if not directed:
         data = np.ones(len(indices), dtype=np.int8) if values is None else values
+        import scipy.sparse as sp  # takes as long to load as all else of `pgnn --help`
+
         half = sp.csr_array((data, indices, indptr), shape=(num_nodes, num_nodes))
         whole = half + half.T.tocsr()
         indptr, indices = whole.indptr.astype(np.int64), whole.indices.astype(np.int32)
