@@ -18,10 +18,12 @@ import numpy as np
 from numba import njit
 
 import pgnn
-from pgnn.bench._measure import best_time
 from pgnn.bench.graphs import grid_graph, preferential_graph, random_graph
-from pgnn.distances import _emit, _hops, _kernels
-from pgnn.distances._rows import ROW_BYTES, empty_rows, pull_row
+from pgnn.bench.measure import best_time
+from pgnn.positions import hops as _hops
+from pgnn.positions.kernels import emit as _emit
+from pgnn.positions.kernels import search as _kernels
+from pgnn.positions.kernels.rows import ROW_BYTES, empty_rows, pull_row
 
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]

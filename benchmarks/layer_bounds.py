@@ -21,13 +21,13 @@ from numba import njit
 from rich.console import Console
 from rich.table import Table
 
-from pgnn.anchors import sample_anchor_sets
-from pgnn.bench._measure import best_time
 from pgnn.bench.graphs import random_graph
-from pgnn.distances import anchor_distances
-from pgnn.nn._fused import Arrays, Inputs
-from pgnn.nn._kernels import backward_rows, forward_rows
-from pgnn.nn._vector import add, at, load, multiply_add, prefetch, store
+from pgnn.bench.measure import best_time
+from pgnn.nn.fused import Arrays, Inputs
+from pgnn.nn.kernels.rows import backward_rows, forward_rows
+from pgnn.nn.kernels.vector import add, at, load, multiply_add, prefetch, store
+from pgnn.positions import anchor_distances
+from pgnn.positions.anchors import sample_anchor_sets
 
 CHANNELS = 32
 FORWARD_OPERATIONS, BACKWARD_OPERATIONS = 16, 40

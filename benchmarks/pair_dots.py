@@ -8,8 +8,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from pgnn.bench._measure import best_time
-from pgnn.nn._pairs import pair_dots
+from pgnn.bench.measure import best_time
+from pgnn.nn.pairs import pair_dots
 
 
 def gathered(z: Tensor, pairs: Tensor) -> Tensor:

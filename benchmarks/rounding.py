@@ -3,7 +3,7 @@
 `python benchmarks/rounding.py` trains GraphSAGE and GAT on the Communities links of the paper,
 whose nodes have no features, and scores the same test pairs three times: by the embeddings as they
 are, in double precision, and with differences that are rounding counted as ties, as
-`pgnn.train.fit` does.
+`pgnn.training.fit.fit` does.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from pgnn.batches import Batch
+from pgnn.evaluation.metrics import roc_auc, without_rounding
 from pgnn.experiments.run import Job, train_job
-from pgnn.metrics import roc_auc, without_rounding
+from pgnn.training.batches import Batch
 
 
 def main() -> None:

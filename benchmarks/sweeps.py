@@ -14,11 +14,11 @@ import numpy as np
 from scipy.spatial import Delaunay
 
 import pgnn
-from pgnn.bench._measure import best_time
 from pgnn.bench.graphs import grid_graph
-from pgnn.distances import _kernels
-from pgnn.distances._order import relabelled, row_arrays
-from pgnn.distances._rows import empty_rows
+from pgnn.bench.measure import best_time
+from pgnn.positions.kernels import search as _kernels
+from pgnn.positions.kernels.rows import empty_rows
+from pgnn.positions.order import relabelled, row_arrays
 
 
 def planar_graph(num_nodes: int) -> pgnn.Graph:

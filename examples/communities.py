@@ -16,7 +16,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from pgnn import Graph, PGNNEmbedding
-from pgnn.predict import predict
+from pgnn.prediction.ranking import predict
 
 
 def communities(sizes: list[int], *, seed: int) -> tuple[nx.Graph, NDArray[np.int64]]:

@@ -17,7 +17,7 @@ import numpy as np
 
 import pgnn
 from pgnn import PGNNEmbedding
-from pgnn.predict import predict
+from pgnn.prediction.ranking import predict
 
 
 def write_friends(path: Path, *, seed: int) -> set[frozenset[str]]:

@@ -17,7 +17,7 @@ import networkx as nx
 import numpy as np
 
 from pgnn import Graph, PGNNEmbedding
-from pgnn.predict import predict
+from pgnn.prediction.ranking import predict
 
 
 def field(num_sensors: int, *, seed: int) -> tuple[Graph, set[tuple[int, int]]]:

@@ -131,7 +131,7 @@ def show_learning() -> None:
 def show_report() -> None:
     """The run as one page that opens offline."""
     from pgnn.report import collect_run, render_run, write_report
-    from pgnn.runs import load_run
+    from pgnn.training.runs import load_run
 
     console.rule("5. See it")
     with console.status("making the report ..."):

@@ -28,7 +28,7 @@ def run_command(*arguments):
     """
     import torch
 
-    from pgnn.cli import main
+    from pgnn.cli.app import main
 
     out, err = io.StringIO(), io.StringIO()
     typed, threads = sys.argv, torch.get_num_threads()

@@ -17,11 +17,11 @@ import time
 
 import torch
 
-from pgnn import train
-from pgnn.batches import Draws
 from pgnn.datasets.synthetic import communities
 from pgnn.nn import DistanceDecoder, make_pgnn
-from pgnn.splits import split_links
+from pgnn.training import fit as train
+from pgnn.training.batches import Draws
+from pgnn.training.splits import split_links
 
 EPOCHS = 60
 SECONDS_AN_EPOCH = 0.02

@@ -27,8 +27,8 @@ WRITES = 14  # of a run of 6 epochs: a checkpoint each, one at the end, the file
 
 def run_child(arguments, pipe):
     """Run the command in this process, which ends with it."""
-    from pgnn import train
-    from pgnn.cli import main
+    from pgnn.cli.app import main
+    from pgnn.training import fit as train
 
     train._CHECKPOINT_SECONDS = -1.0  # after every epoch
     token_hex, replace = secrets.token_hex, os.replace
@@ -99,7 +99,7 @@ def parse(path):
     """Read a file of a run to its end; raises if it is not whole."""
     import numpy as np
 
-    from pgnn.checkpoint import load_checkpoint
+    from pgnn.training.checkpoint import load_checkpoint
 
     if path.suffix == ".safetensors":
         load_checkpoint(path)
@@ -171,10 +171,16 @@ def warm_up(*modules):
 
     torch.set_num_threads(1)
     from pgnn.graph import Graph
-    from pgnn.learner import Learner
-    from pgnn.recipe import Recipe
+    from pgnn.training.learner import Learner
+    from pgnn.training.recipe import Recipe
 
-    for name in ("pgnn.cli", "pgnn.workflow", "pgnn.predict", "pgnn._pair_files", *modules):
+    for name in (
+        "pgnn.cli.app",
+        "pgnn.training.workflow",
+        "pgnn.prediction.ranking",
+        "pgnn.io.pair_files",
+        *modules,
+    ):
         importlib.import_module(name)
     ring = Graph.from_edges([(v, (v + 1) % 20) for v in range(20)])
     learner = Learner(Recipe(epochs=1, num_sets=4), ring)

@@ -362,7 +362,8 @@ def test_there_are_many_cases_of_bad_input():
 
 def interrupt(monkeypatch, *, epoch):
     """Press Ctrl-C at the end of an epoch; checkpoints are written after every one."""
-    from pgnn import train, workflow
+    from pgnn.training import fit as train
+    from pgnn.training import workflow
 
     train_on = workflow.train_on
 
@@ -401,7 +402,7 @@ def test_training_interrupted_before_a_checkpoint_leaves_nothing(trained, comman
 
 
 def test_interrupted_question_is_one_line(trained, command, monkeypatch):
-    from pgnn import predict
+    from pgnn.prediction import ranking as predict
 
     def pressed(*_, **__):
         raise KeyboardInterrupt
@@ -423,7 +424,7 @@ def test_broken_pipe_gives_no_traceback(arguments):
 
 
 def test_error_of_our_own_is_not_hidden(trained, command, monkeypatch):
-    from pgnn import predict
+    from pgnn.prediction import ranking as predict
 
     def broken(*_, **__):
         raise RuntimeError("a bug")

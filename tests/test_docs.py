@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from pgnn.cli import app
+from pgnn.cli.app import app
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -20,13 +20,13 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
-from pgnn._graph_like import as_graph
 from pgnn.errors import PGNNError
 from pgnn.estimator import PGNNEmbedding
+from pgnn.evaluation.metrics import roc_auc
 from pgnn.graph import Graph
-from pgnn.learner import Learner
-from pgnn.metrics import roc_auc
-from pgnn.recipe import Recipe
+from pgnn.graph.like import as_graph
+from pgnn.training.learner import Learner
+from pgnn.training.recipe import Recipe
 
 QUICK = {
     "model": "pgnn-e-1l",
@@ -455,8 +455,10 @@ def test_pickle_holds_no_modules_of_torch(fitted):
     named = {
         value.split()[0] for code, value, _ in pickletools.genops(data) if code.name == "GLOBAL"
     }
-    assert {"pgnn.estimator", "pgnn._fit_records"} <= named
-    assert not [name for name in named if name.startswith(("torch", "pgnn.nn", "pgnn.learner"))]
+    assert {"pgnn.estimator", "pgnn.training.records"} <= named
+    assert not [
+        name for name in named if name.startswith(("torch", "pgnn.nn", "pgnn.training.learner"))
+    ]
     assert len(data) < 100_000
 
 

@@ -11,12 +11,12 @@ ENGINE = [
     "pgnn",
     "pgnn.graph",
     "pgnn.io",
-    "pgnn.anchors",
-    "pgnn.distances",
-    "pgnn.bourgain",
-    "pgnn.splits",
-    "pgnn.metrics",
-    "pgnn.heuristics",
+    "pgnn.positions.anchors",
+    "pgnn.positions",
+    "pgnn.positions.bourgain",
+    "pgnn.training.splits",
+    "pgnn.evaluation.metrics",
+    "pgnn.evaluation.heuristics",
     "pgnn.datasets",
 ]
 
@@ -53,7 +53,7 @@ print("works")
 
 @pytest.mark.parametrize("module", ENGINE)
 def test_nothing_imports_the_command(module):
-    code = f"import sys, {module}; print('pgnn.cli' in sys.modules)"
+    code = f"import sys, {module}; print('pgnn.cli.app' in sys.modules)"
     assert run_python(code) == "False"
 
 

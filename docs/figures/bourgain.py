@@ -18,7 +18,7 @@ import networkx as nx
 import numpy as np
 
 from pgnn import Graph
-from pgnn.bourgain import bourgain_embedding, distortion
+from pgnn.positions.bourgain import bourgain_embedding, distortion
 
 TARGET = Path(__file__).parents[1] / "images" / "bourgain_distortion.png"
 NUM_NODES = (16, 32, 64, 128, 256, 512, 1024, 2048)

@@ -25,8 +25,8 @@ from sklearn.metrics import roc_auc_score
 from torch import Tensor
 
 from pgnn import AnchorDistances, Graph, anchor_distances, sample_anchor_sets
-from pgnn.bench._memory import peak_bytes, reset_peak
 from pgnn.bench.graphs import random_graph
+from pgnn.bench.memory import peak_bytes, reset_peak
 from pgnn.nn import GAT, GCN, GIN, PGNN, DotDecoder, GraphSAGE, make_pgnn
 
 ROOT = Path(__file__).parents[2]

@@ -3,20 +3,20 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pgnn.anchors import AnchorSets as AnchorSets
-from pgnn.anchors import sample_anchor_sets as sample_anchor_sets
-from pgnn.bourgain import Distortion as Distortion
-from pgnn.bourgain import bourgain_embedding as bourgain_embedding
-from pgnn.bourgain import distortion as distortion
-from pgnn.distances import AnchorDistances as AnchorDistances
-from pgnn.distances import MemberDistances as MemberDistances
-from pgnn.distances import anchor_distances as anchor_distances
-from pgnn.distances import anchor_ppr as anchor_ppr
 from pgnn.errors import PGNNError as PGNNError
 from pgnn.graph import Graph as Graph
 from pgnn.io import read_graph as read_graph
 from pgnn.io import write_embeddings as write_embeddings
 from pgnn.io import write_scores as write_scores
+from pgnn.positions import AnchorDistances as AnchorDistances
+from pgnn.positions import MemberDistances as MemberDistances
+from pgnn.positions import anchor_distances as anchor_distances
+from pgnn.positions import anchor_ppr as anchor_ppr
+from pgnn.positions.anchors import AnchorSets as AnchorSets
+from pgnn.positions.anchors import sample_anchor_sets as sample_anchor_sets
+from pgnn.positions.bourgain import Distortion as Distortion
+from pgnn.positions.bourgain import bourgain_embedding as bourgain_embedding
+from pgnn.positions.bourgain import distortion as distortion
 
 if TYPE_CHECKING:
     from pgnn import datasets as datasets

@@ -1,6 +1,6 @@
 """`python -m pgnn` is the command."""
 
-from pgnn.cli import main
+from pgnn.cli.app import main
 
 if __name__ == "__main__":
     main()

@@ -14,17 +14,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pgnn._graph_like import as_graph, index_pairs, with_labels
-from pgnn.checkpoint import load_checkpoint, save_checkpoint
 from pgnn.errors import PGNNError
+from pgnn.evaluation.metrics import roc_auc
 from pgnn.graph import Graph
-from pgnn.learner import Learner
-from pgnn.metrics import roc_auc
-from pgnn.recipe import Recipe
-from pgnn.train import Epoch
+from pgnn.graph.like import as_graph, index_pairs, with_labels
+from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
+from pgnn.training.fit import Epoch
+from pgnn.training.learner import Learner
+from pgnn.training.recipe import Recipe
 
 if TYPE_CHECKING:
-    from pgnn._graph_like import GraphLike
+    from pgnn.graph.like import GraphLike
 
 _OF_FIT = ("history_", "best_epoch_", "val_auc_", "test_auc_")  # what a file holds besides a model
 
@@ -42,7 +42,7 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     Args:
         task: "link": is there an edge between two nodes? "pair": have they the same label?
-        model: This and all up to `max_pairs` are settings of `pgnn.recipe.Recipe`, which says what
+        model: This and all up to `max_pairs` are settings of `Recipe`, which says what
             they do; they have the same defaults. They are checked in `fit`.
         random_state: `Recipe.seed`, an integer: decides everything random.
         device: Where the model computes.
@@ -51,13 +51,13 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     Attributes:
         embedding_: Of the graph it was fitted on, all its edges seen, float32 `[n, d]`.
         node_ids_: The id of each of its nodes, such as networkx's.
-        history_: A `pgnn.train.Epoch` for each epoch.
+        history_: A `pgnn.training.fit.Epoch` for each epoch.
         best_epoch_: The epoch whose state was kept.
         val_auc_: Area under the ROC curve of the pairs it was chosen by.
         test_auc_: Of pairs that training never saw; None if `test` is 0.
         num_sets_: Number of anchor-sets, 0 for a baseline.
         n_features_in_: Number of features a node; absent if the graph had none.
-        learner_: The `pgnn.learner.Learner` behind it.
+        learner_: The `pgnn.training.learner.Learner` behind it.
 
     Example:
         >>> import networkx as nx

@@ -13,11 +13,11 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.data.datapipes import functional_transform
 from torch_geometric.transforms import BaseTransform
 
-from pgnn.anchors import AnchorSets, Scheme, sample_anchor_sets
-from pgnn.distances import anchor_distances
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
 from pgnn.nn.positions import Positions
+from pgnn.positions import anchor_distances
+from pgnn.positions.anchors import AnchorSets, Scheme, sample_anchor_sets
 
 # How the attributes are stored, and why. PyG batches graphs by joining their attributes, guided by
 # nothing but the attributes' names: a name with "index" in it is shifted by the number of nodes

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pgnn.datasets import _places
+from pgnn.datasets import places as _places
 
 REAL_FETCH = _places._fetch
 REAL_DATA = Path(__file__).parents[3] / "shared" / "data"

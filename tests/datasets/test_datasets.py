@@ -11,7 +11,8 @@ import pytest
 
 import pgnn
 from pgnn import PGNNError, datasets
-from pgnn.datasets import DatasetInfo, _places, describe, load
+from pgnn.datasets import DatasetInfo, describe, load
+from pgnn.datasets import places as _places
 
 
 def test_load_gives_generated_data_sets():

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from pgnn import Graph, PGNNError
 from pgnn.datasets import with_constant_features, with_one_hot_features
-from pgnn.datasets._features import standardized
+from pgnn.datasets.features import standardized
 
 PAIR = Graph.from_edges([(0, 1)], y=[3, 4], node_ids=["a", "b"])
 PATH = Graph.from_edges([(0, 1), (1, 2)])

@@ -9,7 +9,7 @@ import pytest
 from pgnn import PGNNError
 from pgnn.experiments.config import COLUMNS, LABELS, MODELS, columns_of, setup_of
 from pgnn.nn import PRESETS, make_baseline
-from pgnn.train import FitSettings
+from pgnn.training.fit import FitSettings
 
 PAPER = Path(__file__).parents[3] / "shared" / "paper" / "position-aware-gnn.tex"
 TITLES = {

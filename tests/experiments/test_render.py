@@ -6,10 +6,10 @@ from itertools import pairwise
 import pytest
 
 from pgnn import PGNNError
+from pgnn.evaluation.heuristics import HEURISTICS
 from pgnn.experiments.compare import compare, label
 from pgnn.experiments.config import COLUMNS, columns_of
 from pgnn.experiments.render import PPI_NOTE, to_markdown, to_png
-from pgnn.heuristics import HEURISTICS
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

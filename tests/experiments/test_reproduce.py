@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from pgnn import PGNNError
+from pgnn.evaluation.heuristics import HEURISTICS
 from pgnn.experiments import reproduce as module
 from pgnn.experiments.config import MODELS, columns_of
 from pgnn.experiments.render import to_png
 from pgnn.experiments.reproduce import reproduce
 from pgnn.experiments.run import Job, Store
-from pgnn.heuristics import HEURISTICS
 
 
 class Runs:

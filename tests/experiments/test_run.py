@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from pgnn import PGNNError, datasets
+from pgnn.evaluation.heuristics import HEURISTICS
 from pgnn.experiments import run
 from pgnn.experiments.config import COLUMNS, setup_of
 from pgnn.experiments.run import (
@@ -18,7 +19,6 @@ from pgnn.experiments.run import (
     run_jobs,
     train_job,
 )
-from pgnn.heuristics import HEURISTICS
 from pgnn.nn import DistanceDecoder, DotDecoder
 
 FIELDS = {
@@ -139,7 +139,7 @@ def test_make_model_follows_the_setup(protocol, decoder, scheme):
 
 
 def test_run_job_cut_off_and_resumed_ends_as_if_it_had_not_been(small_data, tmp_path, monkeypatch):
-    from pgnn import train
+    from pgnn.training import fit as train
 
     monkeypatch.setattr(train, "_CHECKPOINT_SECONDS", 0.0)
     job = Job("communities", "pgnn-e-2l", "paper", 0)
@@ -184,9 +184,9 @@ def test_run_heuristics_gives_a_record_each(small_data, column, protocol):
 
 
 def test_run_heuristics_scores_the_pairs_that_models_are_judged_by(small_data):
-    from pgnn.heuristics import heuristic_scores
-    from pgnn.metrics import roc_auc
-    from pgnn.splits import make_splits
+    from pgnn.evaluation.heuristics import heuristic_scores
+    from pgnn.evaluation.metrics import roc_auc
+    from pgnn.training.splits import make_splits
 
     (split,) = make_splits([datasets.grid(5, 6)], "link", rng=2, protocol="paper")
     for record in run_heuristics("grid", "paper", 2, None):

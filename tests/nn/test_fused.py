@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from pgnn.nn import _fused, _threads
-from pgnn.nn._fused import Inputs, fused_messages, padded_channels
+from pgnn.nn import fused as _fused
+from pgnn.nn import threads as _threads
+from pgnn.nn.fused import Inputs, fused_messages, padded_channels
 
 R = 16  # whole vectors: 16 doubles
 GATES = ["table", "vector table", "pair"]

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from pgnn.nn import Gate
-from pgnn.nn._fused import Inputs, fused_messages
-from pgnn.nn._fused_layer import Fixed, GateWeights, fused_layer
+from pgnn.nn.fused import Inputs, fused_messages
+from pgnn.nn.fused_layer import Fixed, GateWeights, fused_layer
 
 N, K, D, R = 5, 4, 3, 16
 

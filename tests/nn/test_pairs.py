@@ -3,8 +3,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgnn.nn import _pairs
-from pgnn.nn._pairs import pair_distances, pair_dots
+from pgnn.nn import pairs as _pairs
+from pgnn.nn.pairs import pair_distances, pair_dots
 
 
 def gathered_dots(z, pairs):

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from pgnn.nn import _threads
-from pgnn.nn._threads import run_parts
+from pgnn.nn import threads as _threads
+from pgnn.nn.threads import run_parts
 
 
 @pytest.fixture(params=["torch's", "our own"], autouse=True)

@@ -19,7 +19,8 @@ from nn.test_layer import (
     reference_of,
 )
 from pgnn import AnchorSets, Graph, MemberDistances
-from pgnn.nn import PGNNLayer, _whole_sets
+from pgnn.nn import PGNNLayer
+from pgnn.nn import whole_sets as _whole_sets
 from pgnn.nn.reference import run_algorithm_1
 from strategies import graphs_with_sets
 

@@ -2,7 +2,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from pgnn.report._layout import map_embedding, place_nodes
+from pgnn.report.layout import map_embedding, place_nodes
 
 
 def place(graph):

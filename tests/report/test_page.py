@@ -6,7 +6,7 @@ import pytest
 
 from pgnn.errors import PGNNError
 from pgnn.report import render_results, render_run, write_report
-from pgnn.report._page import plain, rounded, to_json
+from pgnn.report.page import plain, rounded, to_json
 from report.samples import HOSTILE
 
 

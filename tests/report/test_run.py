@@ -8,7 +8,8 @@ import pytest
 
 import pgnn
 from pgnn.errors import PGNNError
-from pgnn.report import Row, _run, render_run
+from pgnn.report import Row, render_run
+from pgnn.report import run as _run
 from report.samples import HOSTILE, caveman, data_in, report_of
 
 

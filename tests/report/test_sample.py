@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import pgnn
-from pgnn.report._sample import add_nodes, edges_among, sample_nodes
+from pgnn.report.sample import add_nodes, edges_among, sample_nodes
 
 GRAPHS = {
     "grid": pgnn.Graph.from_networkx(

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from pgnn.anchors import AnchorSets, sample_anchor_sets
-from pgnn.bench._measure import best_time, in_child
-from pgnn.bench._memory import peak_bytes, reset_peak
 from pgnn.bench.graphs import grid_graph, preferential_graph, random_graph
-from pgnn.distances import AnchorDistances, anchor_distances
+from pgnn.bench.measure import best_time, in_child
+from pgnn.bench.memory import peak_bytes, reset_peak
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
+from pgnn.positions import AnchorDistances, anchor_distances
+from pgnn.positions.anchors import AnchorSets, sample_anchor_sets
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def run(names: list[str] | None = None, num_threads: int | None = None) -> Itera
 
 def measure(name: str, num_threads: int | None = None) -> Row:
     """Measure one family in this process."""
-    from pgnn.distances._parallel import resolve_threads
+    from pgnn.threads import resolve_threads
 
     family = FAMILIES[name]
     graph = family.make()

@@ -11,13 +11,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from pgnn.anchors import sample_anchor_sets
-from pgnn.bench._measure import best_time, in_child
-from pgnn.bench._memory import peak_bytes, reset_peak
 from pgnn.bench.graphs import random_graph
-from pgnn.distances import anchor_distances
+from pgnn.bench.measure import best_time, in_child
+from pgnn.bench.memory import peak_bytes, reset_peak
 from pgnn.errors import PGNNError
 from pgnn.nn import PGNNLayer, Positions
+from pgnn.positions import anchor_distances
+from pgnn.positions.anchors import sample_anchor_sets
 
 CHANNELS = 32
 DEGREE = 10

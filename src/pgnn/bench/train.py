@@ -13,16 +13,16 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from pgnn.batches import Batch, Draws
-from pgnn.bench._measure import in_child
 from pgnn.bench.graphs import grid_graph, random_graph
 from pgnn.bench.layer import CHANNELS, ReleasedLayer
+from pgnn.bench.measure import in_child
 from pgnn.datasets import with_constant_features
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
 from pgnn.nn import PGNN, DotDecoder, make_pgnn
-from pgnn.splits import PairSet, Split, split_links
-from pgnn.train import DROPOUT, TRAIN, FitSettings, fit, seed_of
+from pgnn.training.batches import Batch, Draws
+from pgnn.training.fit import DROPOUT, TRAIN, FitSettings, fit, seed_of
+from pgnn.training.splits import PairSet, Split, split_links
 
 SEED = 0
 DRAWS = Draws(scheme="fixed")

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pgnn.datasets import email as _email
 from pgnn.datasets import ppi as _ppi
 from pgnn.datasets import protein as _protein
-from pgnn.datasets._features import Standardize as Standardize
-from pgnn.datasets._features import check_standardize
-from pgnn.datasets._features import with_constant_features as with_constant_features
-from pgnn.datasets._features import with_one_hot_features as with_one_hot_features
-from pgnn.datasets._places import data_folders, find
 from pgnn.datasets.email import load_email as load_email
+from pgnn.datasets.features import Standardize as Standardize
+from pgnn.datasets.features import check_standardize
+from pgnn.datasets.features import with_constant_features as with_constant_features
+from pgnn.datasets.features import with_one_hot_features as with_one_hot_features
+from pgnn.datasets.places import data_folders, find
 from pgnn.datasets.ppi import load_ppi as load_ppi
 from pgnn.datasets.protein import Keep as Keep
 from pgnn.datasets.protein import load_protein as load_protein

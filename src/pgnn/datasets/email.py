@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pgnn.datasets._numbers import expect, parse_integers
-from pgnn.datasets._places import RemoteFile, obtain, read_bytes
-from pgnn.datasets._split import components, split
+from pgnn.datasets.numbers import expect, parse_integers
+from pgnn.datasets.parts import components, split
+from pgnn.datasets.places import RemoteFile, obtain, read_bytes
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
 

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pgnn.datasets._features import Standardize, check_standardize, standardized
-from pgnn.datasets._numbers import expect
-from pgnn.datasets._places import (
+from pgnn.datasets.features import Standardize, check_standardize, standardized
+from pgnn.datasets.numbers import expect
+from pgnn.datasets.parts import components, split
+from pgnn.datasets.places import (
     RemoteFile,
     cache_folder,
     data_folders,
@@ -25,8 +26,7 @@ from pgnn.datasets._places import (
     read_bytes,
     store,
 )
-from pgnn.datasets._ppi_archive import check_archive, convert_archive
-from pgnn.datasets._split import components, split
+from pgnn.datasets.ppi_archive import check_archive, convert_archive
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
 

@@ -12,10 +12,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pgnn.datasets._features import Standardize, check_standardize, standardized
-from pgnn.datasets._numbers import expect, parse_floats, parse_integers
-from pgnn.datasets._places import RemoteFile, obtain, read_bytes
-from pgnn.datasets._split import split
+from pgnn.datasets.features import Standardize, check_standardize, standardized
+from pgnn.datasets.numbers import expect, parse_floats, parse_integers
+from pgnn.datasets.parts import split
+from pgnn.datasets.places import RemoteFile, obtain, read_bytes
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
 

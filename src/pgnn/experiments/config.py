@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from pgnn.errors import PGNNError
-from pgnn.splits import Protocol, Task
-from pgnn.train import FitSettings
+from pgnn.training.fit import FitSettings
+from pgnn.training.splits import Protocol, Task
 
 MODELS = (
     "gcn",
@@ -122,7 +122,7 @@ class Setup:
     """How a run of a cell is done.
 
     Attributes:
-        protocol: Whose splits; see `pgnn.splits`.
+        protocol: Whose splits; see `pgnn.training.splits`.
         variant: Whose reading of a P-GNN; see `pgnn.nn.make_pgnn`.
         decoder: "dot" or "distance".
         scheme: How anchor-sets are sampled.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pgnn._atomic import open_atomic
 from pgnn.errors import PGNNError
 from pgnn.experiments.compare import Cell, TableOfCells, label
+from pgnn.io.atomic import open_atomic
 
 _TITLES = {1: "Link prediction", 2: "Pairwise node classification"}
 PPI_NOTE = (

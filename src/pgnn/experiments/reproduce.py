@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from pgnn._atomic import make_folder, open_atomic
 from pgnn.errors import PGNNError
 from pgnn.experiments.compare import TableOfCells, compare
 from pgnn.experiments.config import COLUMNS, MODELS, columns_of, setup_of
 from pgnn.experiments.render import to_markdown, to_png
 from pgnn.experiments.run import Job, Store, run_heuristics, run_jobs
+from pgnn.io.atomic import make_folder, open_atomic
 
 Progress = Callable[[int, int, str], object]
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from pgnn._atomic import make_folder
-from pgnn._versions import versions
 from pgnn.errors import PGNNError
 from pgnn.experiments.config import COLUMNS, MODELS, Setup, setup_of
 from pgnn.graph import Graph
-from pgnn.runs import CHECKPOINT, check_free, save_run
-from pgnn.splits import Protocol, Split, make_splits
+from pgnn.io.atomic import make_folder
+from pgnn.training.runs import CHECKPOINT, check_free, save_run
+from pgnn.training.splits import Protocol, Split, make_splits
+from pgnn.training.versions import versions
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ def make_model(name: str, in_channels: int, setup: Any, seed: int) -> tuple[Any,
     """Return a model with weights drawn from the seed, its decoder and its draws."""
     import torch
 
-    from pgnn.batches import Draws
     from pgnn.nn import PRESETS, DistanceDecoder, DotDecoder, make_baseline, make_pgnn
+    from pgnn.training.batches import Draws
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -116,7 +116,7 @@ def train_job(
 ) -> Done:
     """Run one job in this process and return all of it; `setup` replaces the cell's own."""
     from pgnn.nn import PRESETS
-    from pgnn.train import fit
+    from pgnn.training.fit import fit
 
     spec = COLUMNS[job.column]
     setup = setup or setup_of(job.column, job.protocol, job.model)
@@ -211,10 +211,10 @@ def train_dataset(
 
 def _save(out: Path, job: Job, done: Done, asked: dict[str, Any]) -> None:
     """Leave a run directory with the first graph the model was judged by."""
-    from pgnn.batches import default_num_sets
-    from pgnn.evaluation import judge, roc_points
-    from pgnn.learner import Learner
-    from pgnn.recipe import Recipe
+    from pgnn.evaluation.judging import judge, roc_points
+    from pgnn.training.batches import default_num_sets
+    from pgnn.training.learner import Learner
+    from pgnn.training.recipe import Recipe
 
     fit, draws = done.setup.fit, done.draws
     first = next(i for i, split in enumerate(done.splits) if len(split.test))
@@ -274,8 +274,8 @@ def _find_column(dataset: str, task: str, one_hot: bool) -> str:
 
 def run_heuristics(column: str, protocol: Protocol, seed: int, data_dir: str | None) -> list[Any]:
     """Score a column's test pairs without learning; one record a heuristic."""
-    from pgnn.heuristics import HEURISTICS, heuristic_scores
-    from pgnn.metrics import roc_auc
+    from pgnn.evaluation.heuristics import HEURISTICS, heuristic_scores
+    from pgnn.evaluation.metrics import roc_auc
 
     graphs = load_graphs(column, protocol, seed, data_dir)
     splits = make_splits(graphs, COLUMNS[column].task, rng=seed, protocol=protocol)

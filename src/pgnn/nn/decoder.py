@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from pgnn.errors import PGNNError
-from pgnn.nn._pairs import pair_distances, pair_dots
+from pgnn.nn.pairs import pair_distances, pair_dots
 
 _BLOCK_NUMBERS = 1 << 22  # largest intermediate tensor of a block of pairs, in numbers
 

@@ -10,12 +10,12 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from pgnn.errors import PGNNError
-from pgnn.nn._checks import check_choice, check_features, prepare_distances
-from pgnn.nn._fused import Inputs, fused_messages, padded_channels
-from pgnn.nn._fused_layer import Fixed, GateWeights, fused_layer
-from pgnn.nn._whole_sets import REDUCE, MemberProximity, aggregate_whole_sets
+from pgnn.nn.checks import check_choice, check_features, prepare_distances
+from pgnn.nn.fused import Inputs, fused_messages, padded_channels
+from pgnn.nn.fused_layer import Fixed, GateWeights, fused_layer
 from pgnn.nn.gate import Gate
 from pgnn.nn.positions import Positions
+from pgnn.nn.whole_sets import REDUCE, MemberProximity, aggregate_whole_sets
 
 Aggregate = Literal["closest", "mean", "min", "max", "sum"]
 _BLOCK_NUMBERS = 1 << 22  # largest tensor of messages that is made at once, in numbers

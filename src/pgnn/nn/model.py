@@ -8,7 +8,7 @@ from typing import Any, Literal
 from torch import Tensor, nn
 
 from pgnn.errors import PGNNError
-from pgnn.nn._checks import check_features, prepare_distances
+from pgnn.nn.checks import check_features, prepare_distances
 from pgnn.nn.layer import Aggregate, PGNNLayer
 
 

@@ -120,7 +120,7 @@ class Positions:
         if nodes.size and not 0 <= nodes.min() <= nodes.max() < n:
             raise PGNNError(f"the sets hold nodes that are not in 0..{n - 1}")
         graph = _graph_of_nodes(batch, n)
-        from pgnn.nn._position_kernels import group_members
+        from pgnn.nn.kernels.positions import group_members
 
         num_graphs = int(graph.max()) + 1 if n else 1
         found = group_members(indptr, nodes, graph, num_graphs)
@@ -146,7 +146,7 @@ class Positions:
         s = self.proximity
         if s is None or self.members is None:
             raise PGNNError("standing needs exact proximities to whole sets; see from_proximity")
-        from pgnn.nn._position_kernels import standardise_groups
+        from pgnn.nn.kernels.positions import standardise_groups
 
         numbers, group = (tensor.cpu().numpy().reshape(-1) for tensor in (s, self.nearest))
         reached: Any = slice(None)  # nothing to pick out and to put back, mostly

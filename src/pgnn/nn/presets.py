@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pgnn.nn._checks import check_choice
+from pgnn.nn.checks import check_choice
 from pgnn.nn.model import PGNN
 
 

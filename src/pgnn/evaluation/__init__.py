@@ -1,0 +1,1 @@
+"""How good scores are: metrics, heuristics as peers, judging on held-out pairs."""

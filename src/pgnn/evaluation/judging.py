@@ -1,0 +1,124 @@
+"""How good a learner's scores are, beside what needs no learning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pgnn.errors import PGNNError
+from pgnn.evaluation.heuristics import HEURISTICS, heuristic_scores
+from pgnn.evaluation.metrics import hits_at, mrr, pair_metrics
+from pgnn.graph import Graph
+from pgnn.pairs.ranks import as_pairs, draw_non_edges, sorted_distinct, unordered_ranks
+from pgnn.training.splits import PairSet, split_links, split_pairs
+
+HITS = (10, 50, 100)
+_SEARCHES = ("shortest path", "ppr")  # one search for each node of one side of the pairs
+_SEARCH_WORK = 2_000_000_000  # nodes and edges visited by them in all: a minute at most
+_ROC_POINTS = 200
+
+
+def judge(labels: ArrayLike, scores: ArrayLike) -> dict[str, float]:
+    """Return ROC AUC, average precision, Hits@K and MRR of scores of pairs."""
+    found = pair_metrics(labels, scores)
+    for k in HITS:
+        found[f"hits@{k}"] = hits_at(k, labels, scores)
+    return found | {"mrr": mrr(labels, scores)}
+
+
+def roc_points(labels: ArrayLike, scores: ArrayLike) -> dict[str, list[float]]:
+    """Return the ROC curve, thinned to a few hundred points."""
+    from sklearn.metrics import roc_curve
+
+    false, true, _ = roc_curve(np.asarray(labels), np.asarray(scores))
+    kept = np.unique(np.linspace(0, len(false) - 1, min(len(false), _ROC_POINTS)).astype(int))
+    return {"fpr": false[kept].tolist(), "tpr": true[kept].tolist()}
+
+
+def judge_heuristics(
+    graph: Graph, pairs: PairSet, *, rng: int | np.random.Generator = 0
+) -> dict[str, Any]:
+    """Judge what needs no learning on the same pairs: metrics, ROC curve and number of pairs.
+
+    Where a heuristic searches the graph from each node, and the graph is large, it is judged on a
+    sample of the pairs; `num_pairs` says of how many.
+    """
+    generator = np.random.default_rng(rng)
+    found = {}
+    for name in HEURISTICS:
+        chosen = pairs
+        if name in _SEARCHES:
+            most = max(1000, _SEARCH_WORK // (graph.num_nodes + len(graph.indices)))
+            chosen = _sample(pairs, most, generator)
+        scores = heuristic_scores(graph, chosen.pairs, name)
+        found[name] = {
+            "num_pairs": len(chosen),
+            "metrics": judge(chosen.labels, scores),
+            "roc": roc_points(chosen.labels, scores),
+        }
+    return found
+
+
+def _sample(pairs: PairSet, most: int, generator: np.random.Generator) -> PairSet:
+    """Return at most this many pairs, of both kinds alike."""
+    if len(pairs) <= most:
+        return pairs
+    positive = generator.permutation(np.flatnonzero(pairs.labels))[: most - most // 2]
+    negative = generator.permutation(np.flatnonzero(~pairs.labels))[: most // 2]
+    kept = np.sort(np.concatenate([positive, negative]))
+    return PairSet(pairs.pairs[kept], pairs.labels[kept])
+
+
+def held_out(
+    graph: Graph, task: str, share: float, *, rng: int | np.random.Generator
+) -> tuple[Graph, PairSet]:
+    """Split a graph never seen in training: what may be seen of it, and pairs to judge by."""
+    if task == "pair":
+        split = split_pairs(graph, rng=rng, val=0.0, test=share)
+    else:
+        split = split_links(graph, rng=rng, val=0.0, test=share)
+    return split.graph, split.test
+
+
+def hide_pairs(
+    graph: Graph,
+    pairs: NDArray[np.int64],
+    labels: NDArray[np.bool_] | None,
+    *,
+    rng: int | np.random.Generator,
+) -> tuple[Graph, PairSet, int]:
+    """Hide from the graph every edge that is asked about, so that no score can know it.
+
+    Args:
+        graph: The graph.
+        pairs: Pairs to judge by, `[m, 2]`.
+        labels: Whether each is a link; None if all are, and as many pairs without a link are drawn.
+        rng: Seed or generator.
+
+    Returns:
+        What may be seen, the pairs with labels, and how many edges were hidden.
+
+    Raises:
+        PGNNError: If a pair is not of two nodes of the graph, no edge is left, or there are not
+            enough pairs without a link.
+    """
+    pairs = as_pairs(pairs, graph.num_nodes)
+    if (pairs[:, 0] == pairs[:, 1]).any():
+        raise PGNNError("a pair must be of two different nodes (got a node with itself)")
+    edges = graph.edges().astype(np.int64)
+    asked = sorted_distinct(unordered_ranks(pairs))
+    hidden = np.isin(unordered_ranks(edges), asked)
+    if hidden.all():
+        raise PGNNError(
+            f"all {len(edges)} edges of the graph are among the pairs asked about, so the model "
+            "would see none; ask about fewer pairs"
+        )
+    seen = graph.with_edges(~hidden) if hidden.any() else graph
+    if labels is None:
+        joined = sorted_distinct(np.concatenate([unordered_ranks(edges), asked]))
+        generator = np.random.default_rng(rng)
+        others = draw_non_edges(generator, joined, graph.num_nodes, len(pairs))
+        return seen, PairSet.join(pairs, others), int(hidden.sum())
+    return seen, PairSet(pairs, labels), int(hidden.sum())

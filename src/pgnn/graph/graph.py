@@ -1,0 +1,377 @@
+"""Graph: the one currency type of pgnn, a frozen CSR value object validated at its door."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pgnn.errors import PGNNError
+from pgnn.graph import conversions
+from pgnn.graph.arrays import as_edges, as_features, as_labels, as_node_ids, as_weights
+from pgnn.graph.csr import build_csr
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import scipy.sparse as sp
+    from torch_geometric.data import Data
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Graph:
+    """A graph in compressed rows: v's neighbours are `indices[indptr[v]:indptr[v + 1]]`.
+
+    Make one with `from_edges`, `from_networkx`, `from_scipy`, `from_pyg` or `pgnn.read_graph`; they
+    validate. Neighbours are sorted. An undirected edge is stored in both rows. Self-loops and
+    repeated edges were dropped (and counted), isolated nodes kept. The arrays are read-only.
+
+    Attributes:
+        indptr: Row bounds, int64 `[num_nodes + 1]`.
+        indices: Neighbours (of a directed graph: the targets of v's edges), int32.
+        weights: A positive number for each entry of `indices`, float64, or None. Searches read it
+            as the length of the edge, random walks as its strength.
+        directed: Whether an edge goes one way only.
+        x: Node features, float32 `[num_nodes, num_features]`, or None.
+        y: Node labels, int64 `[num_nodes]`, or None.
+        classes: What the labels stand for, where they were not integers: `classes[y[v]]`.
+        node_ids: The name each node had in its source (integers or strings).
+        dropped_self_loops: How many self-loops the source had.
+        dropped_repeats: How many edges of the source repeated an earlier one. Of repeated weighted
+            edges the smallest weight is kept.
+
+    Example:
+        >>> g = Graph.from_edges([(0, 1), (1, 2), (2, 2)])
+        >>> g
+        Graph(num_nodes=3, num_edges=2)
+        >>> g.neighbors(1).tolist(), g.dropped_self_loops
+        ([0, 2], 1)
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    weights: NDArray[np.float64] | None
+    directed: bool
+    x: NDArray[np.float32] | None
+    y: NDArray[np.int64] | None
+    classes: NDArray[Any] | None
+    node_ids: NDArray[Any]
+    dropped_self_loops: int = 0
+    dropped_repeats: int = 0
+
+    def __post_init__(self) -> None:
+        names = ("indptr", "indices", "weights", "x", "y", "classes", "node_ids")
+        for array in (getattr(self, name) for name in names):
+            if array is not None:
+                array.setflags(write=False)
+
+    # ------------------------------------------------------------------ constructors
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: ArrayLike,
+        num_nodes: int | None = None,
+        *,
+        weights: ArrayLike | None = None,
+        directed: bool = False,
+        x: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        node_ids: ArrayLike | None = None,
+    ) -> Graph:
+        """Build a graph from pairs of node indices.
+
+        Args:
+            edges: Integer pairs, `[num_edges, 2]`.
+            num_nodes: How many nodes there are; by default as many as `node_ids`, `x` or `y` has
+                rows, else the largest index + 1.
+            weights: A positive finite number an edge.
+            directed: Whether (u, v) goes from u to v only.
+            x: Features, a row a node.
+            y: Labels, one a node: integers, or strings that become `classes`.
+            node_ids: Names of the nodes, all different.
+
+        Raises:
+            PGNNError: For anything that is not such a graph, with what was got.
+
+        Example:
+            >>> Graph.from_edges([(0, 1), (0, 1)], num_nodes=4, weights=[2.0, 1.5])
+            Graph(num_nodes=4, num_edges=1, weighted)
+        """
+        pairs = as_edges(edges)
+        num_nodes = _resolve_num_nodes(pairs, num_nodes, node_ids, x, y)
+        csr = build_csr(pairs, as_weights(weights, len(pairs)), num_nodes, directed)
+        labels, classes = as_labels(y, num_nodes)
+        return cls(
+            indptr=csr.indptr,
+            indices=csr.indices,
+            weights=csr.weights,
+            directed=bool(directed),
+            x=as_features(x, num_nodes),
+            y=labels,
+            classes=classes,
+            node_ids=as_node_ids(node_ids, num_nodes),
+            dropped_self_loops=csr.self_loops,
+            dropped_repeats=csr.repeats,
+        )
+
+    @classmethod
+    def from_networkx(cls, graph: nx.Graph, *, weight: str | None = "weight") -> Graph:
+        """Build a graph from a networkx graph; its nodes become `node_ids`.
+
+        Edge attribute `weight` is used where every edge has it, node attributes `x` and `y` where
+        every node has them. Multigraphs lose their repeated edges.
+
+        Args:
+            graph: Any networkx graph.
+            weight: Name of the edge attribute, or None for an unweighted graph.
+
+        Example:
+            >>> import networkx as nx
+            >>> Graph.from_networkx(nx.path_graph(["a", "b", "c"]))
+            Graph(num_nodes=3, num_edges=2)
+        """
+        return cls.from_edges(**conversions.from_networkx(graph, weight))
+
+    @classmethod
+    def from_scipy(
+        cls, matrix: sp.sparray, *, directed: bool | None = None, weighted: bool | None = None
+    ) -> Graph:
+        """Build a graph from a sparse adjacency matrix (row v holds the edges from v).
+
+        Args:
+            matrix: Square scipy.sparse matrix or array.
+            directed: By default, whether the matrix differs from its transpose.
+            weighted: Whether the entries are weights; by default, whether any of them is not 1.
+
+        Example:
+            >>> import scipy.sparse as sp
+            >>> Graph.from_scipy(sp.coo_array([[0, 1], [0, 0]]))
+            Graph(num_nodes=2, num_edges=1, directed)
+        """
+        return cls.from_edges(**conversions.from_scipy(matrix, directed, weighted))
+
+    @classmethod
+    def from_pyg(cls, data: Data, *, directed: bool | None = None) -> Graph:
+        """Build a graph from a PyTorch Geometric `Data`.
+
+        Reads `edge_index`, `edge_weight`, `x`, `y` (a label a node; a label of the whole graph is
+        left out), `classes` and `node_ids`.
+
+        Args:
+            data: One homogeneous graph.
+            directed: By default, whether `data.is_directed()`.
+        """
+        return cls.from_edges(**conversions.from_pyg(data, directed))
+
+    @staticmethod
+    def disjoint_union(graphs: Sequence[Graph]) -> Graph:
+        """Put graphs side by side in one graph: the nodes of `graphs[0]` first, then `graphs[1]`'s.
+
+        Node ids of the union are 0, 1, ...; features, labels and weights are kept if all have them.
+
+        Example:
+            >>> Graph.disjoint_union([Graph.from_edges([(0, 1)]), Graph.from_edges([(0, 1)])])
+            Graph(num_nodes=4, num_edges=2)
+        """
+        if not graphs:
+            raise PGNNError("a union needs at least one graph (got none)")
+        if len({graph.directed for graph in graphs}) > 1:
+            raise PGNNError("a union cannot mix directed and undirected graphs")
+        shifts = np.cumsum([0] + [graph.num_nodes for graph in graphs])
+        starts = np.cumsum([0] + [len(graph.indices) for graph in graphs])
+        if shifts[-1] > np.iinfo(np.int32).max:
+            raise PGNNError(
+                f"at most {np.iinfo(np.int32).max} nodes are supported (got {shifts[-1]})"
+            )
+
+        def stacked(name: str) -> Any:
+            arrays = [getattr(graph, name) for graph in graphs]
+            return None if any(array is None for array in arrays) else np.concatenate(arrays)
+
+        if len({None if graph.x is None else graph.x.shape[1] for graph in graphs} - {None}) > 1:
+            raise PGNNError("a union needs graphs with equally many features")
+        indices = [g.indices + np.int32(s) for g, s in zip(graphs, shifts, strict=False)]
+        indptr = [g.indptr[1:] + s for g, s in zip(graphs, starts, strict=False)]
+        return Graph(
+            indptr=np.concatenate([np.zeros(1, dtype=np.int64), *indptr]),
+            indices=np.concatenate(indices),
+            weights=stacked("weights"),
+            directed=graphs[0].directed,
+            x=stacked("x"),
+            y=stacked("y"),
+            classes=None,
+            node_ids=np.arange(shifts[-1], dtype=np.int64),
+            dropped_self_loops=sum(graph.dropped_self_loops for graph in graphs),
+            dropped_repeats=sum(graph.dropped_repeats for graph in graphs),
+        )
+
+    # ------------------------------------------------------------------ exporters
+
+    def to_networkx(self) -> nx.Graph:
+        """Return a networkx `Graph` or `DiGraph` on `node_ids`; attributes `weight`, `x`, `y`."""
+        import networkx as nx
+
+        result = nx.DiGraph() if self.directed else nx.Graph()
+        names = self.node_ids.tolist()
+        result.add_nodes_from(names)
+        ends = [(names[u], names[v]) for u, v in self.edges().tolist()]
+        weights = self.edge_weights()
+        if weights is None:
+            result.add_edges_from(ends)
+        else:
+            triples = ((u, v, w) for (u, v), w in zip(ends, weights.tolist(), strict=True))
+            result.add_weighted_edges_from(triples)
+        if self.x is not None:
+            nx.set_node_attributes(result, dict(zip(names, self.x.tolist(), strict=True)), "x")
+        if self.y is not None:
+            labels = self.y if self.classes is None else self.classes[self.y]
+            nx.set_node_attributes(result, dict(zip(names, labels.tolist(), strict=True)), "y")
+        return result
+
+    def to_scipy(self) -> sp.csr_array:
+        """Return the adjacency matrix: the weights (float64), or ones (int8)."""
+        import scipy.sparse as sp
+
+        data = np.ones(len(self.indices), dtype=np.int8) if self.weights is None else self.weights
+        shape = (self.num_nodes, self.num_nodes)
+        return sp.csr_array((data.copy(), self.indices.copy(), self.indptr.copy()), shape=shape)
+
+    def to_pyg(self) -> Data:
+        """Return a PyTorch Geometric `Data` with edges in both directions if undirected."""
+        import torch
+        from torch_geometric.data import Data
+
+        def tensor(array: NDArray[Any] | None) -> torch.Tensor | None:
+            return None if array is None else torch.from_numpy(array.copy())
+
+        data = Data(
+            x=tensor(self.x),
+            edge_index=tensor(self._entries().T.astype(np.int64)),
+            y=tensor(self.y),
+            num_nodes=self.num_nodes,
+        )
+        if self.weights is not None:
+            data.edge_weight = tensor(self.weights)
+        if self.classes is not None:
+            data.classes = self.classes.tolist()
+        if self.node_ids.dtype != np.int64:
+            data.node_ids = self.node_ids.tolist()
+        elif not np.array_equal(self.node_ids, np.arange(self.num_nodes)):
+            data.node_ids = tensor(self.node_ids)
+        return data
+
+    # ------------------------------------------------------------------ reading
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.indptr) - 1
+
+    @property
+    def num_edges(self) -> int:
+        """Number of edges; an undirected edge counts once."""
+        return len(self.indices) if self.directed else len(self.indices) // 2
+
+    @property
+    def degrees(self) -> NDArray[np.int64]:
+        """Number of neighbours of each node (of a directed graph: of outgoing edges)."""
+        return np.diff(self.indptr)
+
+    def neighbors(self, node: int) -> NDArray[np.int32]:
+        """Sorted neighbours of one node."""
+        return self.indices[self.indptr[node] : self.indptr[node + 1]]
+
+    def edges(self) -> NDArray[np.int32]:
+        """Every edge once, int32 `[num_edges, 2]`, by source; undirected: source < target."""
+        pairs = self._entries()
+        return pairs if self.directed else pairs[pairs[:, 0] < pairs[:, 1]]
+
+    def edge_weights(self) -> NDArray[np.float64] | None:
+        """The weights in the order of `edges()`, or None."""
+        if self.weights is None or self.directed:
+            return self.weights
+        pairs = self._entries()
+        return self.weights[pairs[:, 0] < pairs[:, 1]]
+
+    def reversed(self) -> Graph:
+        """The graph with every edge turned round (itself if undirected)."""
+        if not self.directed:
+            return self
+        turned = self.to_scipy().T.tocsr()
+        return replace(
+            self,
+            indptr=turned.indptr.astype(np.int64),
+            indices=turned.indices.astype(np.int32),
+            weights=None if self.weights is None else turned.data,
+        )
+
+    def with_edges(self, kept: NDArray[np.integer] | NDArray[np.bool_]) -> Graph:
+        """The graph with only these of its edges, named by their places in `edges()`.
+
+        Args:
+            kept: Places, or one truth value per edge.
+        """
+        weights = self.edge_weights()
+        rows = build_csr(
+            self.edges()[kept],
+            None if weights is None else weights[kept],
+            self.num_nodes,
+            self.directed,
+        )
+        return replace(self, indptr=rows.indptr, indices=rows.indices, weights=rows.weights)
+
+    def _entries(self) -> NDArray[np.int32]:
+        """(row, column) of every stored entry, int32 `[len(indices), 2]`."""
+        rows = np.repeat(np.arange(self.num_nodes, dtype=np.int32), self.degrees)
+        return np.stack([rows, self.indices], axis=1)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same graph with the same data (what was dropped does not matter)."""
+        if not isinstance(other, Graph):
+            return NotImplemented
+        names = ("indptr", "indices", "weights", "x", "y", "classes", "node_ids")
+        return self.directed == other.directed and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in names
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.num_nodes, self.num_edges, self.directed))
+
+    def __repr__(self) -> str:
+        parts = [f"num_nodes={self.num_nodes}", f"num_edges={self.num_edges}"]
+        parts += ["directed"] * self.directed + ["weighted"] * (self.weights is not None)
+        if self.x is not None:
+            parts.append(f"num_features={self.x.shape[1]}")
+        if self.y is not None:
+            parts.append(f"num_classes={len(np.unique(self.y))}")
+        return f"Graph({', '.join(parts)})"
+
+
+def _resolve_num_nodes(
+    pairs: NDArray[np.integer[Any]],
+    num_nodes: int | None,
+    node_ids: ArrayLike | None,
+    x: ArrayLike | None,
+    y: ArrayLike | None,
+) -> int:
+    """Decide the number of nodes and check that every index fits."""
+    largest = int(pairs.max()) if pairs.size else -1
+    if num_nodes is None:
+        per_node = next((a for a in (node_ids, x, y) if a is not None), None)
+        num_nodes = largest + 1 if per_node is None else len(np.asarray(per_node, dtype=object))
+    elif isinstance(num_nodes, bool) or not isinstance(num_nodes, int | np.integer):
+        raise PGNNError(f"num_nodes must be an integer (got {num_nodes!r})")
+    if num_nodes < 1:
+        raise PGNNError("the graph has no nodes; give edges, or num_nodes for nodes without edges")
+    if num_nodes > np.iinfo(np.int32).max:
+        raise PGNNError(f"at most {np.iinfo(np.int32).max} nodes are supported (got {num_nodes})")
+    if pairs.size and (largest >= num_nodes or pairs.min() < 0):
+        bad = int(np.flatnonzero(((pairs < 0) | (pairs >= num_nodes)).any(axis=1))[0])
+        raise PGNNError(
+            f"edges[{bad}] is ({pairs[bad, 0]}, {pairs[bad, 1]}), but node indices must lie in "
+            f"0..{num_nodes - 1} (num_nodes={num_nodes})"
+        )
+    return int(num_nodes)

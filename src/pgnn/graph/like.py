@@ -1,0 +1,102 @@
+"""What users have for a graph, labels and pairs of nodes, as the estimator reads it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pgnn.errors import PGNNError
+from pgnn.graph.arrays import as_labels
+from pgnn.graph.graph import Graph
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import scipy.sparse as sp
+    from torch_geometric.data import Data
+
+    GraphLike: TypeAlias = Graph | nx.Graph | sp.sparray | Data | NDArray[Any]
+
+
+def as_graph(given: GraphLike) -> Graph:
+    """Return a graph of pgnn, networkx or PyTorch Geometric, or an adjacency matrix, as a `Graph`.
+
+    Raises:
+        PGNNError: If it does not stand for a graph.
+
+    Example:
+        >>> as_graph(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+        Graph(num_nodes=3, num_edges=2)
+    """
+    value: Any = given
+    if isinstance(value, Graph):
+        return value
+    if hasattr(value, "edge_index"):
+        return Graph.from_pyg(value)
+    if hasattr(value, "adj") and hasattr(value, "is_directed"):
+        return Graph.from_networkx(value)
+    if isinstance(value, str | Path):
+        raise PGNNError(f"X must be a graph (got {value!r}); read a file with pgnn.read_graph")
+    return _from_matrix(value)
+
+
+def _from_matrix(value: Any) -> Graph:
+    import scipy.sparse as sp
+    from sklearn.utils import check_array
+
+    try:
+        matrix = check_array(
+            value, accept_sparse=("coo", "csr", "csc"), ensure_non_negative=True, input_name="X"
+        )
+    except ValueError as error:
+        raise PGNNError(f"X must be a graph or an adjacency matrix ({error})") from error
+    if matrix.shape[0] != matrix.shape[1]:
+        raise PGNNError(
+            f"X must be a square adjacency matrix (got shape {matrix.shape}); "
+            "make a graph of an edge list with pgnn.Graph.from_edges"
+        )
+    return Graph.from_scipy(sp.coo_array(matrix))
+
+
+def with_labels(graph: Graph, y: ArrayLike | None) -> Graph:
+    """Return the graph with these labels, or with its own if there are none given.
+
+    Raises:
+        PGNNError: If there are no labels at all, or not one a node.
+    """
+    if y is not None:
+        labels, classes = as_labels(y, graph.num_nodes)
+        return replace(graph, y=labels, classes=classes)
+    if graph.y is None:
+        raise PGNNError(
+            "task 'pair' requires y to be passed, but the target y is None and the graph has no "
+            "labels of its own; give a label a node"
+        )
+    return graph
+
+
+def index_pairs(graph: Graph, pairs: Any) -> NDArray[np.int64]:
+    """Return the indices of pairs of node ids, `[m, 2]`.
+
+    Raises:
+        PGNNError: If they are not pairs, or an id is not one of the graph's.
+
+    Example:
+        >>> path = Graph.from_edges([(0, 1), (1, 2)], node_ids=["a", "b", "c"])
+        >>> index_pairs(path, [("c", "a")]).tolist()
+        [[2, 0]]
+    """
+    place = {name: index for index, name in enumerate(graph.node_ids.tolist())}
+    try:
+        found = [(place[u], place[v]) for u, v in pairs]
+    except KeyError as error:
+        examples = ", ".join(repr(name) for name in list(place)[:3])
+        raise PGNNError(
+            f"the graph has no node {error.args[0]!r} (its ids are like {examples})"
+        ) from error
+    except (TypeError, ValueError) as error:
+        raise PGNNError(f"pairs must hold two node ids each ({error})") from error
+    return np.array(found, dtype=np.int64).reshape(-1, 2)

@@ -1,0 +1,1 @@
+"""Compiled loops of the layer, its gate, and scores of pairs."""

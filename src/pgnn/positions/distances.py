@@ -1,0 +1,171 @@
+"""Distances from every node to every anchor-set: `anchor_distances` is the one door."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pgnn.errors import PGNNError
+from pgnn.graph import Graph
+from pgnn.positions.anchors import AnchorSets
+from pgnn.threads import Progress, resolve_threads
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AnchorDistances:
+    """How far each node is from each anchor-set, and which member is nearest.
+
+    Attributes:
+        nearest: Index of the nearest anchor, int32 `[n, k]`, -1 where none is reached.
+        hops: Number of edges to it, `[n, k]` in the smallest signed integers that hold the largest,
+            -1 where none is reached; None for a weighted graph.
+        lengths: Length of the shortest path to it, float64 `[n, k]`, infinite where none is
+            reached; None for an unweighted graph.
+    """
+
+    nearest: NDArray[np.int32]
+    hops: NDArray[Any] | None = None
+    lengths: NDArray[np.float64] | None = None
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes n."""
+        return len(self.nearest)
+
+    @property
+    def num_sets(self) -> int:
+        """Number of sets k."""
+        return int(self.nearest.shape[1])
+
+    def __repr__(self) -> str:
+        kind = "hops" if self.lengths is None else "lengths"
+        return f"AnchorDistances({kind}, num_nodes={self.num_nodes}, num_sets={self.num_sets})"
+
+
+def anchor_distances(
+    graph: Graph,
+    sets: AnchorSets | Sequence[ArrayLike],
+    *,
+    cutoff: float | None = None,
+    num_threads: int | None = None,
+    progress: Progress | None = None,
+) -> AnchorDistances:
+    r"""Distance from every node to, and nearest member of, each of k node sets.
+
+    d(v, S_i) = min over u in S_i of d(v, u). In a directed graph d(v, u) follows edges from v to u.
+    Among equally near anchors the one with the lowest index is named. The answer is the same for
+    any number of threads.
+
+    Args:
+        graph: Unweighted (gives hops) or weighted (gives lengths).
+        sets: AnchorSets, or any node sets.
+        cutoff: Look no farther than this distance (the paper's q); what lies beyond counts as
+            unreachable.
+        num_threads: By default all cores.
+        progress: Called with (sets done, sets in all) now and then.
+
+    Raises:
+        PGNNError: If the sets are not of this graph or an argument is out of range.
+
+    Example:
+        >>> path = Graph.from_edges([(0, 1), (1, 2), (2, 3)])
+        >>> d = anchor_distances(path, [[0, 3], [1]])
+        >>> d.hops.tolist(), d.nearest.tolist()
+        ([[0, 1], [1, 0], [1, 1], [0, 2]], [[0, 1], [0, 1], [3, 1], [3, 1]])
+    """
+    sets = AnchorSets.of(sets, graph.num_nodes)
+    if cutoff is not None and not cutoff >= 0:
+        raise PGNNError(f"cutoff must be a number >= 0 (got {cutoff})")
+    threads = resolve_threads(num_threads)
+    if graph.weights is not None:
+        from pgnn.positions.weighted import length_distances
+
+        lengths, nearest = length_distances(graph, sets, cutoff, threads, progress)
+        return AnchorDistances(nearest, lengths=lengths)
+    from pgnn.positions.hops import hop_distances
+
+    limit = None if cutoff is None or np.isinf(cutoff) else int(cutoff)
+    hops, nearest = hop_distances(graph, sets, limit, threads, progress)
+    return AnchorDistances(nearest, hops=hops)
+
+
+class MemberDistances:
+    """Proximity 1/(d + 1) of nodes to every single node, found by search when it is asked for.
+
+    All pairs at once would be n x n; this holds the graph and gives rows of that matrix in blocks.
+
+    Args:
+        graph: Weighted or not; in a directed graph d(v, u) follows edges from v to u.
+        sets: AnchorSets, or any node sets.
+        cutoff: Look no farther than this distance; what lies beyond has proximity 0.
+        batch: Which graph each node is of, `[n]`, ascending, if this is a disjoint union; only
+            members of a node's own graph are aggregated for it.
+        num_threads: By default all cores.
+
+    Example:
+        >>> path = Graph.from_edges([(0, 1), (1, 2)])
+        >>> MemberDistances(path, [[0], [1, 2]]).proximity(0, 2).tolist()
+        [[1.0, 0.5, 0.3333333333333333], [0.5, 1.0, 0.5]]
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        sets: AnchorSets | Sequence[ArrayLike],
+        *,
+        cutoff: float | None = None,
+        batch: ArrayLike | None = None,
+        num_threads: int | None = None,
+    ) -> None:
+        sets = AnchorSets.of(sets, graph.num_nodes)
+        self.graph, self.sets = graph, sets
+        self.cutoff, self.num_threads = cutoff, num_threads
+        # A search finds distances to its sources: sources v in the reversed graph give d(v, u).
+        self._searched = graph.reversed() if graph.directed else graph
+        self._bounds = [0, graph.num_nodes]
+        if batch is not None:
+            which = np.asarray(batch)
+            if which.shape != (graph.num_nodes,) or np.any(np.diff(which) < 0):
+                raise PGNNError(
+                    f"batch must be {graph.num_nodes} ascending graph indices, one a node"
+                )
+            self._bounds = [0, *(np.flatnonzero(np.diff(which)) + 1).tolist(), graph.num_nodes]
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes n."""
+        return self.graph.num_nodes
+
+    @property
+    def num_sets(self) -> int:
+        """Number of sets k."""
+        return len(self.sets)
+
+    def blocks(self, max_rows: int) -> Iterator[tuple[int, int, Sequence[NDArray[np.int32]]]]:
+        """Give ranges start..stop of nodes of one graph, and the members of the k sets there."""
+        for low, high in zip(self._bounds[:-1], self._bounds[1:], strict=True):
+            members = [nodes[(nodes >= low) & (nodes < high)] for nodes in self.sets]
+            for start in range(low, high, max_rows):
+                yield start, min(start + max_rows, high), members
+
+    def proximity(self, start: int, stop: int) -> NDArray[np.float64]:
+        """Return 1/(d(v, u) + 1) of v in start..stop and all u, 0 where u is not reached."""
+        found = anchor_distances(
+            self._searched,
+            AnchorSets.from_sets(range(start, stop), self.num_nodes),
+            cutoff=self.cutoff,
+            num_threads=self.num_threads,
+        )
+        if found.hops is None:
+            assert found.lengths is not None
+            return np.ascontiguousarray(1 / (found.lengths.T + 1))
+        table = 1 / np.maximum(np.arange(int(found.hops.max()) + 2, dtype=np.float64), 1)
+        table[0] = 0  # hops of -1
+        return np.ascontiguousarray(table[found.hops.T.astype(np.intp) + 1])
+
+    def __repr__(self) -> str:
+        return f"MemberDistances(num_nodes={self.num_nodes}, num_sets={self.num_sets})"

@@ -1,0 +1,240 @@
+"""Unweighted distances: which kernel, how wide the keys, how wide the result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgnn.graph import Graph
+from pgnn.positions.anchors import AnchorSets
+from pgnn.positions.kernels import emit
+from pgnn.positions.kernels import search as kernels
+from pgnn.positions.kernels.rows import ROW_BYTES, empty_rows
+from pgnn.positions.order import is_kept, relabelled, row_arrays
+from pgnn.threads import Progress, run_blocks
+
+# Sets of at most 2^12 members, no farther than 13 hops, fit in 16-bit keys.
+RANK_BITS = 12
+MAX_RANKED = 1 << RANK_BITS
+# Rows are fetched early once they do not fit in a core's share of the last cache.
+EARLY_FETCH_BYTES = 8 << 20
+EARLY_FETCH_AHEAD = 24
+# A push writes at random places; a pull reads at random places, and the processor overlaps reads.
+PUSH_ADVANTAGE = 32
+# Visits a node, on average, after which a queue search a set takes over from sweeps.
+MAX_VISITS = 16
+# Below this many (node, set) pairs starting threads costs more than it saves.
+SERIAL_PAIRS = 1 << 17
+
+
+@dataclass(frozen=True)
+class _Form:
+    """How keys are laid out."""
+
+    key_type: type[np.unsignedinteger[Any]]
+    shift: int  # bits that hold the anchor
+    ranked: bool = False  # whether it is the anchor's rank in its set, not its index
+
+    @property
+    def lanes(self) -> int:
+        """Sets a row."""
+        return ROW_BYTES // np.dtype(self.key_type).itemsize
+
+    @property
+    def mask_type(self) -> type[np.unsignedinteger[Any]]:
+        """A bit a lane."""
+        return np.uint32 if self.lanes == 32 else np.uint16
+
+    def cap(self, cutoff: int | None, hops_type: type[np.signedinteger[Any]]) -> int:
+        """The farthest level to search: the cutoff, or what fits in keys and result."""
+        bits = np.dtype(self.key_type).itemsize * 8 - self.shift
+        fits = min((1 << bits) - 3, int(np.iinfo(hops_type).max))
+        return fits if cutoff is None else min(fits, cutoff)
+
+
+RANKS = _Form(np.uint16, RANK_BITS, ranked=True)
+
+
+class _TooFarError(Exception):
+    """A distance does not fit in this way of searching; another has to start anew."""
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What is asked for."""
+
+    graph: Graph
+    sets: AnchorSets
+    cutoff: int | None
+    num_threads: int
+    progress: Progress | None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Nodes and sets."""
+        return self.graph.num_nodes, len(self.sets)
+
+    def form(self, key_type: type[np.unsignedinteger[Any]]) -> _Form:
+        """Keys that hold indices of this graph's nodes."""
+        return _Form(key_type, max(1, (self.graph.num_nodes - 1).bit_length()))
+
+    @property
+    def ahead(self) -> int:
+        """How far to fetch rows early."""
+        return EARLY_FETCH_AHEAD if self.shape[0] * ROW_BYTES > EARLY_FETCH_BYTES else 0
+
+    def fits(self, ended: int, cap: int) -> bool:
+        """Whether a search that ended so found all that was asked for."""
+        return ended == kernels.FINISHED or (ended == kernels.AT_CAP and cap == self.cutoff)
+
+    def run(self, work: Any, blocks: list[range], make_scratch: Any) -> None:
+        """Work on all blocks, on threads if it is worth it."""
+        threads = 1 if self.shape[0] * self.shape[1] < SERIAL_PAIRS else self.num_threads
+        run_blocks(work, blocks, make_scratch, threads, self.progress)
+
+
+def hop_distances(
+    graph: Graph,
+    sets: AnchorSets,
+    cutoff: int | None,
+    num_threads: int,
+    progress: Progress | None,
+) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Search from all sets; returns (hops, nearest), `[n, k]` each, -1 where unreachable."""
+    job = _Job(graph, sets, cutoff, num_threads, _rising(progress))
+    found = None
+    if cutoff is not None or not is_kept(graph):  # its order is kept: levels gave up before
+        found = search_by_levels(job)
+    for key_type, hops_type in ((np.uint32, np.int16), (np.uint64, np.int32)):
+        if found is None:
+            found = search_by_sweeps(job, key_type, hops_type)
+    assert found is not None, "a distance is below the number of nodes, which fits in 32 bits"
+    return _compact(found[0]), found[1]
+
+
+def search_by_levels(job: _Job) -> tuple[NDArray[np.int8], NDArray[np.int32]] | None:
+    """Search hop by hop; None if the diameter is too large for that."""
+    n, k = job.shape
+    hops, nearest = np.empty((n, k), dtype=np.int8), np.empty((n, k), dtype=np.int32)
+    rows = row_arrays(job.graph)
+    sets = (job.sets.indptr, job.sets.nodes.view(np.uint32))
+    places = np.arange(n, dtype=np.uint32)  # each node's keys lie in its own row
+    indexed = job.form(np.uint32)
+    near = True
+
+    def attempt(form: _Form, block: range, scratch: tuple[Any, ...]) -> bool:
+        cap = form.cap(job.cutoff, np.int8)
+        rows_of_keys, masks, lists = scratch
+        key = rows_of_keys.view(form.key_type)
+        narrow = [mask.view(form.mask_type)[:n] for mask in masks]
+        where = (block.start, len(block), form.shift, cap)
+        options = (job.ahead, PUSH_ADVANTAGE, form.ranked)
+        ended = kernels.search_levels(*rows, *sets, *where, *options, key, *narrow, *lists)
+        if not job.fits(ended, cap):
+            return False
+        if form.ranked:
+            emit.emit_ranked(key, *sets, *where, hops, nearest)
+        else:
+            emit.emit_block(key, places, *where, hops, nearest)
+        return True
+
+    def work(block: range, scratch: tuple[Any, ...]) -> None:
+        nonlocal near  # other threads set it too, but only ever to False
+        if near and len(block) > indexed.lanes:
+            if attempt(RANKS, block, scratch):
+                return
+            near = False
+        for part in (block[: indexed.lanes], block[indexed.lanes :]):
+            if part and not attempt(indexed, part, scratch):
+                raise _TooFarError
+
+    def make_scratch() -> tuple[Any, ...]:  # 88 bytes a node
+        masks = [np.empty(n, dtype=np.uint32) for _ in range(3)]
+        # One entry more than nodes: lists are written before it is known whether the entry stays.
+        lists = [np.empty(n + 1, dtype=np.uint32) for _ in range(3)]
+        return empty_rows(n, np.uint32), masks, lists
+
+    try:
+        job.run(work, level_blocks(job.sets, indexed.lanes), make_scratch)
+    except _TooFarError:
+        return None
+    return hops, nearest
+
+
+def level_blocks(sets: AnchorSets, lanes: int) -> list[range]:
+    """Cut the sets into blocks: of 32 where all are small enough for ranks, else of `lanes`.
+
+    Cut from the end: the last sets are the smallest, so they reach farthest and cost most. A block
+    that is not full is left to the first, which cost least.
+    """
+    small = sets.sizes <= MAX_RANKED
+    blocks: list[range] = []
+    stop = len(sets)
+    while stop > 0:
+        wide = stop > lanes and small[max(0, stop - RANKS.lanes) : stop].all()
+        blocks.append(range(max(0, stop - (RANKS.lanes if wide else lanes)), stop))
+        stop = blocks[-1].start
+    return blocks
+
+
+def search_by_sweeps(
+    job: _Job,
+    key_type: type[np.unsignedinteger[Any]],
+    hops_type: type[np.signedinteger[Any]],
+) -> tuple[NDArray[Any], NDArray[np.int32]] | None:
+    """Search by sweeps (or queues) over the relabelled graph; None if a distance does not fit."""
+    n, k = job.shape
+    form = job.form(key_type)
+    cap = form.cap(job.cutoff, hops_type)
+    places, moved = relabelled(job.graph)
+    rows = row_arrays(moved)
+    hops, nearest = np.empty((n, k), dtype=hops_type), np.empty((n, k), dtype=np.int32)
+    sets = (job.sets.indptr, job.sets.nodes.view(np.uint32))
+
+    def work(block: range, scratch: tuple[Any, ...]) -> None:
+        where = (block.start, len(block), form.shift, cap)
+        key, dirty, single, queue = scratch
+        options = (job.ahead, MAX_VISITS * n)
+        ended = kernels.search_sweeps(*rows, *sets, *where, *options, places, key, dirty)
+        if ended == kernels.GAVE_UP:
+            ended = kernels.search_queue(*rows[2:], *sets, *where, places, key, single, queue)
+        if not job.fits(ended, cap):
+            raise _TooFarError
+        emit.emit_block(key, places, *where, hops, nearest)
+
+    def make_scratch() -> tuple[Any, ...]:  # 73 bytes a node, or 77
+        dirty, queue = np.empty(n, dtype=np.uint8), np.empty(n + 1, dtype=np.uint32)
+        return empty_rows(n, form.key_type), dirty, np.empty(n, dtype=form.key_type), queue
+
+    blocks = [range(max(0, stop - form.lanes), stop) for stop in range(k, 0, -form.lanes)]
+    try:
+        job.run(work, blocks, make_scratch)
+    except _TooFarError:
+        return None
+    return hops, nearest
+
+
+def _rising(progress: Progress | None) -> Progress | None:
+    """Keep a search that starts anew from reporting less than was reported before."""
+    if progress is None:
+        return None
+    most = 0
+
+    def report(done: int, total: int) -> None:
+        nonlocal most
+        if done > most:
+            most = done
+            progress(done, total)
+
+    return report
+
+
+def _compact(hops: NDArray[Any]) -> NDArray[Any]:
+    """Return the hops in the smallest signed type that holds the largest."""
+    if hops.dtype == np.int8:
+        return hops
+    smallest = np.min_scalar_type(-int(hops.max(initial=0)) - 1)
+    return hops.astype(smallest, copy=False)

@@ -1,0 +1,1 @@
+"""Compiled loops of searches and walks to anchor-sets."""

@@ -1,0 +1,213 @@
+"""Personalised PageRank from every node to every anchor-set, all sets at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pgnn.errors import PGNNError
+from pgnn.graph import Graph
+from pgnn.positions.anchors import AnchorSets
+from pgnn.threads import Progress, resolve_threads, run_blocks
+
+_BLOCK_SETS = 16  # columns solved together: two cache lines a node
+_FLOAT32_ROUNDING = 2.0**-24
+_SMALLEST_TOL = 1e-7
+_SMALLEST_ALPHA = 1e-6  # a smaller one takes tens of millions of products on a directed graph
+
+
+def anchor_ppr(
+    graph: Graph,
+    sets: AnchorSets | Sequence[ArrayLike],
+    *,
+    alpha: float = 0.15,
+    tol: float = 1e-6,
+    per_degree: bool = False,
+    num_threads: int | None = None,
+    progress: Progress | None = None,
+) -> NDArray[np.float32]:
+    """Mean personalised PageRank of the nodes of each anchor-set, seen from every node.
+
+    Entry (v, i) is the mean over u in S_i of ppr_v(u), where
+
+        ppr_v = alpha * sum_t (1 - alpha)^t e_v W^t
+
+    is where a walk is found that starts at v, restarts at v with probability alpha before each
+    step, and else follows an edge at random: W = D^-1 A. Weights are strengths here, not lengths:
+    an edge is taken with probability proportional to its weight. Directed edges are walked from
+    source to target. A node without outgoing edges sends the walk back to v, as in
+    `networkx.pagerank(personalization={v: 1})`.
+
+    All sets are solved together, in blocks of 16. With the defaults a block takes at most 28 sparse
+    products on an undirected graph and 87, often half, on a directed one. Besides the result, the
+    memory is at most 24 bytes a stored edge and 384 bytes a node and thread; nothing of n x n is
+    ever made.
+
+    Args:
+        graph: The graph to walk on.
+        sets: AnchorSets, or any node sets.
+        alpha: Probability of a restart, between 0 and 1 (exclusive).
+        tol: Every entry of column i is within `tol` times the largest value it could have, which
+            is 1 / |S_i| (with `per_degree`, divided by the smallest degree in S_i). At least 1e-7:
+            results are float32.
+        per_degree: Whether to take the mean of ppr_v(u) / degree(u), which on an undirected graph
+            is symmetric in u and v. The degree is the sum of the weights of the (outgoing) edges,
+            taken as 1 for a node without any.
+        num_threads: Number of threads, by default one a core. It does not change the result.
+        progress: Called as `progress(sets_done, num_sets)` after each block.
+
+    Returns:
+        float32 `[num_nodes, num_sets]`.
+
+    Raises:
+        PGNNError: If an argument is out of range or the sets belong to a graph of another size.
+
+    Example:
+        >>> graph = Graph.from_edges([(0, 1), (1, 2)])
+        >>> anchor_ppr(graph, [[0], [1, 2]], alpha=0.5).round(3)
+        array([[0.583, 0.208],
+               [0.167, 0.417],
+               [0.083, 0.458]], dtype=float32)
+    """
+    sets = AnchorSets.of(sets, graph.num_nodes)
+    _check(alpha, tol)
+    threads = resolve_threads(num_threads)
+    walk = _Walk.on(graph, alpha)
+    within = tol - _FLOAT32_ROUNDING
+    survival = walk.survival(0.05 * within)[:, None]
+    strength = _degrees(graph) if per_degree else np.ones(graph.num_nodes)
+    result = np.empty((graph.num_nodes, len(sets)), dtype=np.float32)
+
+    def solve_block(block: range, _: None) -> None:
+        source, scale = _sources(sets, block, alpha, strength)
+        # X relative to Y within 0.9 tol' and Y within 0.05 tol' of itself put X / Y, which is at
+        # most 1, within 0.95 tol' / (1 - 0.05 tol') <= tol' = tol - rounding to float32.
+        solution = walk.solve(source, 0.9 * within)
+        solution /= survival
+        np.maximum(solution, 0.0, out=solution)
+        solution *= scale
+        result[:, block.start : block.stop] = solution
+
+    starts = range(0, len(sets), _BLOCK_SETS)
+    blocks = [range(first, min(first + _BLOCK_SETS, len(sets))) for first in starts]
+    run_blocks(solve_block, blocks, lambda: None, threads, progress)
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class _Walk:
+    """A walk that dies with probability alpha before each step, and at nodes with no way out.
+
+    With W0 = D^-1 A, zero in the rows of nodes without outgoing edges, R = (I - (1 - alpha) W0)^-1
+    counts the visits of this walk, and Y = alpha R 1. When the walk restarts at v instead of
+    ending at a dead end, it strings together copies of itself, so that the share of time it spends
+    at u is R[v, u] / sum_w R[v, w]: ppr_v = alpha R[v] / Y[v].
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    transition: NDArray[np.float64]  # (1 - alpha) W0
+    alpha: float
+    directed: bool
+    log_spread: float  # log sqrt(total / smallest degree)
+
+    @classmethod
+    def on(cls, graph: Graph, alpha: float) -> _Walk:
+        degrees = _degrees(graph)
+        weights = 1.0 if graph.weights is None else graph.weights
+        transition = (1 - alpha) * weights / np.repeat(degrees, graph.degrees)
+        log_spread = (math.log(degrees.sum()) - math.log(degrees.min())) / 2
+        return cls(
+            graph.indptr, graph.indices, transition, float(alpha), graph.directed, log_spread
+        )
+
+    def survival(self, tol: float) -> NDArray[np.float64]:
+        """Return Y = alpha R 1, `[num_nodes]`, every entry within `tol` times itself."""
+        is_dead_end = np.diff(self.indptr) == 0
+        if not self.directed or not is_dead_end.any():
+            # A dead end of an undirected graph is isolated; all others walk for ever.
+            return np.where(is_dead_end, self.alpha, 1.0)
+        survival = self.solve(np.full((len(is_dead_end), 1), self.alpha), tol)
+        return survival[:, 0]
+
+    def solve(self, source: NDArray[np.float64], tol: float) -> NDArray[np.float64]:
+        """Return X = R source, `[num_nodes, width]`, every entry of row v within tol * Y[v].
+
+        What is left over, r = source - (I - (1 - alpha) W0) x, tells when to stop. The error of x
+        is R r, and R has no negative entry, so |error| <= R 1 max |r| = Y max |r| / alpha.
+
+        On an undirected graph the steps are Chebyshev's. On a directed one they are those of Gauss
+        and Seidel, which is the plain step done in place: rows see what rows before them became.
+        With U the part of (1 - alpha) W0 that still met old values and d the change of x, the new x
+        leaves r = U d over, at most max |d|, so the same test stops both.
+        """
+        from pgnn.positions.kernels.ppr import advance
+
+        current = source.copy()
+        previous = current if self.directed else np.zeros_like(source)
+        matrix = (self.indptr, self.indices, self.transition)
+        for omega in self._omegas(tol):
+            if advance(*matrix, source, current, previous, omega) <= self.alpha * tol:
+                break
+            current, previous = previous, current
+        return current
+
+    def _omegas(self, tol: float) -> Iterator[float]:
+        """Yield the factors of the steps after x_0 = 0, x_1 = c, as many as can be needed.
+
+        The spectrum of W0 on an undirected graph is real, in [-1, 1], and Chebyshev's
+        semi-iteration (Golub and Varga, 1961) divides the error in the degree-weighted 2-norm, at
+        first <= 1, by T_t(1 / beta) with beta = 1 - alpha; `log_spread` turns this norm into the
+        largest entry. On a directed graph the spectrum is anywhere in the disc; a step in place
+        divides the error, at first <= Y, by 1 / beta or more. So even where rounding hides that the
+        residual is small enough (tiny alpha), the steps end with a good x.
+        """
+        if self.directed:
+            yield from repeat(1.0, math.ceil(math.log(tol) / math.log1p(-self.alpha)))
+            return
+        beta = 1 - self.alpha
+        num_steps = math.ceil((math.log(2 / tol) + self.log_spread) / math.acosh(1 / beta))
+        omega = 2.0
+        for _ in range(num_steps):
+            omega = 1 / (1 - beta * beta * omega / 4)
+            yield omega
+
+
+def _degrees(graph: Graph) -> NDArray[np.float64]:
+    """Return the summed weight of each node's (outgoing) edges, 1 where there is none."""
+    sources = np.repeat(np.arange(graph.num_nodes), graph.degrees)
+    degrees = np.bincount(sources, weights=graph.weights, minlength=graph.num_nodes)
+    if not np.isfinite(degrees.sum()):
+        raise PGNNError("the weights of the graph sum to infinity in float64; scale them down")
+    degrees[graph.degrees == 0] = 1
+    return degrees.astype(np.float64)
+
+
+def _sources(
+    sets: AnchorSets, block: range, alpha: float, strength: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return a column a set, at most alpha, and the factors `[len(block)]` that make them means."""
+    source = np.zeros((len(strength), len(block)))
+    scale = np.empty(len(block))
+    for column, index in enumerate(block):
+        members = sets[index]
+        weakest = strength[members].min()
+        source[members, column] = alpha * weakest / strength[members]
+        scale[column] = 1 / (len(members) * weakest)
+    return source, scale
+
+
+def _check(alpha: float, tol: float) -> None:
+    """Refuse arguments out of range."""
+    if not _SMALLEST_ALPHA <= alpha < 1:
+        raise PGNNError(f"alpha must be at least {_SMALLEST_ALPHA} and below 1 (got {alpha})")
+    if not _SMALLEST_TOL <= tol < 1:
+        raise PGNNError(
+            f"tol must be at least {_SMALLEST_TOL}, because results are float32, and below 1 "
+            f"(got {tol})"
+        )

@@ -1,0 +1,1 @@
+"""Which links are missing: candidates, and the best of them."""

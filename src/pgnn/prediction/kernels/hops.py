@@ -1,0 +1,216 @@
+"""Pairs a few hops apart, ranked by how much of a node reaches the other. Needs numba.
+
+Each thread works on nodes of its own and writes to their rows, so that the result does not depend
+on the number of threads. The work is bounded: of a hub, every node sees only a part.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from pgnn.prediction.choice import Ranked, Rows
+from pgnn.prediction.kernels.heap import offer, word_of, write_best_first
+from pgnn.threads import resolve_threads, run_blocks
+
+_MAX_STEPS = 200_000_000  # along edges, in one search from all sources: a second or two
+_NUM_BLOCKS = 128  # many, because a block with hubs takes longer than others
+
+
+class _Search(NamedTuple):
+    """What a search reads, and the order in which it breaks ties."""
+
+    rows: Rows
+    sources: NDArray[np.int64]
+    order: NDArray[np.int64]
+    caps: NDArray[np.int64]
+
+    def scratch(self) -> tuple[NDArray[Any], ...]:
+        """Hops and shares of nodes, and the list of those met: one set of arrays a thread."""
+        n = len(self.order)
+        return np.full(n, -1, dtype=np.int8), np.empty(n), np.empty(n, dtype=np.int32)
+
+
+def reached_in_two(
+    rows: Rows, sources: NDArray[np.int64], order: NDArray[np.int64], wanted: int
+) -> Ranked:
+    """List nodes two hops from each source, by resource allocation.
+
+    Args:
+        rows: The graph.
+        sources: From where to look.
+        order: A random order of the nodes, which breaks ties.
+        wanted: How many to list in all; a few more may come.
+    """
+    n = len(order)
+    entries = np.repeat(np.isin(np.arange(n), sources), np.diff(rows.indptr))
+    visits = np.bincount(rows.indices[entries], minlength=n)
+    caps = np.array([n, _cap(visits, np.diff(rows.indptr))])
+    return _ranked(_Search(rows, sources, order, caps), visits, wanted)
+
+
+def reached_in_three(
+    rows: Rows,
+    sources: NDArray[np.int64],
+    order: NDArray[np.int64],
+    wanted: int,
+    two: Ranked,
+) -> Ranked:
+    """List nodes three hops from each source, where `two` is the whole list at two hops."""
+    n = len(order)
+    visits = np.bincount(two.target, minlength=n)
+    caps = np.array([n, n, _cap(visits, np.diff(rows.indptr))])
+    return _ranked(_Search(rows, sources, order, caps), visits, wanted)
+
+
+def _cap(visits: NDArray[np.int64], degrees: NDArray[np.int64]) -> int:
+    """Return how many neighbours of a node a search may look at, to be done in bounded time."""
+    low, high = 1, max(1, int(degrees.max()))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if int((visits * np.minimum(degrees, middle)).sum()) <= _MAX_STEPS:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _quota(counts: NDArray[np.int64], wanted: int) -> int:
+    """Return how many a source may list so that all together list at least `wanted` or all."""
+    low, high = 0, int(counts.max())
+    while low < high:
+        middle = (low + high) // 2
+        if int(np.minimum(counts, middle).sum()) >= wanted:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _ranked(search: _Search, visits: NDArray[np.int64], wanted: int) -> Ranked:
+    """Count what each source reaches, divide what is wanted among them, list their best."""
+    rows, sources, order, caps = search
+    counts = np.zeros(len(sources), dtype=np.int64)
+    bounds = np.linspace(0, len(sources), min(_NUM_BLOCKS, len(sources)) + 1).astype(np.int64)
+    blocks = [range(*pair) for pair in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)]
+
+    def count(block: range, scratch: tuple[NDArray[Any], ...]) -> None:
+        _count_reached(*rows, sources, block.start, block.stop, caps, order, *scratch, counts)
+
+    threads = resolve_threads(None)
+    run_blocks(count, blocks, search.scratch, threads)
+    quota, circle = _quota(counts, wanted), np.argsort(order)
+    sizes = np.minimum(counts, quota)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    found = np.empty(starts[-1], dtype=np.int32)
+
+    def more_scratch() -> tuple[NDArray[Any], ...]:
+        return (*search.scratch(), np.empty(quota, dtype=np.int64))
+
+    def rank(block: range, scratch: tuple[NDArray[Any], ...]) -> None:
+        span = block.start, block.stop
+        _rank_reached(*rows, sources, *span, caps, order, *scratch, circle, starts, found)
+
+    run_blocks(rank, blocks, more_scratch, threads)
+    ranks = np.arange(len(found)) - np.repeat(starts[:-1], sizes)
+    sampled = bool(((np.diff(rows.indptr) > caps[-1]) & (visits > 0)).any())
+    whole = quota >= counts.max() and not sampled
+    return Ranked(np.repeat(sources, sizes), found, ranks, bool(whole))
+
+
+@njit(nogil=True, cache=True)
+def _reach(
+    ptr: Any, idx: Any, u: int, caps: Any, order: Any, level: Any, share: Any, queue: Any
+) -> tuple[int, int, int]:
+    """Share 1 out from u, hop by hop, each node its part to all its neighbours alike.
+
+    What a node two hops away gets is, but for the degree of u, the resource allocation index: the
+    sum over common neighbours w of 1 / |N(w)|. Parts go outwards only.
+
+    Returns:
+        (first, last, size): `queue[first:last]` are the nodes `len(caps)` hops away, `queue[:size]`
+        all that were met. `level` is -1 for all others, before and after.
+    """
+    queue[0], level[u], share[u] = u, 0, 1.0
+    first, last, size = 0, 1, 1
+    for hop in range(1, len(caps) + 1):
+        for place in range(first, last):
+            w = queue[place]
+            begin, degree = ptr[w], ptr[w + 1] - ptr[w]
+            part = share[w] / degree
+            # Of a hub, only a window of the neighbours, another one for every u.
+            start = order[u] % degree if degree > caps[hop - 1] else 0
+            for step in range(min(degree, caps[hop - 1])):
+                turn = start + step
+                v = idx[begin + (turn if turn < degree else turn - degree)]
+                if level[v] == -1:
+                    level[v], share[v] = hop, part
+                    queue[size] = v
+                    size += 1
+                elif level[v] == hop:
+                    share[v] += part
+        first, last = last, size
+    return first, last, size
+
+
+@njit(nogil=True, cache=True)
+def _count_reached(
+    ptr: Any,
+    idx: Any,
+    sources: Any,
+    begin: int,
+    end: int,
+    caps: Any,
+    order: Any,
+    level: Any,
+    share: Any,
+    queue: Any,
+    counts: Any,
+) -> None:
+    """Count the nodes that are `len(caps)` hops away from sources[begin:end]."""
+    for i in range(begin, end):
+        u = sources[i]
+        if ptr[u] == ptr[u + 1]:
+            continue
+        first, last, size = _reach(ptr, idx, u, caps, order, level, share, queue)
+        counts[i] = last - first
+        for place in range(size):
+            level[queue[place]] = -1
+
+
+@njit(nogil=True, cache=True)
+def _rank_reached(
+    ptr: Any,
+    idx: Any,
+    sources: Any,
+    begin: int,
+    end: int,
+    caps: Any,
+    order: Any,
+    level: Any,
+    share: Any,
+    queue: Any,
+    heap: Any,
+    circle: Any,
+    starts: Any,
+    found: Any,
+) -> None:
+    """Write the nodes `len(caps)` hops from sources[i], best first, to its part of `found`.
+
+    Its part is found[starts[i]:starts[i + 1]] and may be smaller than what there is.
+    """
+    for i in range(begin, end):
+        u, room = sources[i], starts[i + 1] - starts[i]
+        if room == 0:
+            continue
+        first, last, size = _reach(ptr, idx, u, caps, order, level, share, queue)
+        kept = 0
+        for place in range(first, last):
+            v = queue[place]
+            kept = offer(heap, kept, room, word_of(-share[v], u, v, order))
+        write_best_first(heap, kept, u, order, circle, found[starts[i] : starts[i + 1]])
+        for place in range(size):
+            level[queue[place]] = -1

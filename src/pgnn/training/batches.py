@@ -1,0 +1,204 @@
+"""Graphs as models read them: disjoint unions, their pairs, and fresh positions for each pass."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+from torch import Tensor
+
+from pgnn.errors import PGNNError
+from pgnn.graph import Graph
+from pgnn.nn import Positions
+from pgnn.positions import anchor_distances, anchor_ppr
+from pgnn.positions.anchors import AnchorSets, Scheme, sample_anchor_sets
+from pgnn.training.splits import PairSet, Split
+
+Part = Literal["train", "val", "test"]
+_ALL_PAIRS_NODES = 1 << 10  # PageRank between all nodes is kept for graphs up to this size
+
+
+@dataclass(frozen=True)
+class Draws:
+    """How positions are drawn for a forward pass.
+
+    Attributes:
+        proximity: "hops" to the closest anchor, or "ppr", personalised PageRank to whole sets.
+        cutoff: Hops beyond it count as not reached; None for all.
+        num_sets: Number of anchor-sets; by default c log2(n)^2 of the largest graph.
+        c: The paper's constant, where `num_sets` is not given.
+        scheme: How sets are sampled.
+        alpha: Chance of the walk of "ppr" to go back.
+        tol: How exact "ppr" is on large graphs; see `pgnn.anchor_ppr`.
+    """
+
+    proximity: Literal["hops", "ppr"] = "hops"
+    cutoff: int | None = None
+    num_sets: int | None = None
+    c: float = 1.0
+    scheme: Scheme = "bernoulli"
+    alpha: float = 0.05
+    tol: float = 1e-6
+
+    def __post_init__(self) -> None:
+        if self.proximity not in ("hops", "ppr"):
+            raise PGNNError(f"proximity must be 'hops' or 'ppr' (got {self.proximity!r})")
+        if self.num_sets is not None and self.num_sets < 1:
+            raise PGNNError(f"num_sets must be a positive integer (got {self.num_sets})")
+
+
+class Batch:
+    """The disjoint union of some splits' visible graphs, with tensors ready for a model.
+
+    Attributes:
+        graph: The union.
+        sizes: Nodes of each graph.
+        x: Features `[n, d]`.
+    """
+
+    def __init__(self, splits: Sequence[Split], device: torch.device | str = "cpu") -> None:
+        graphs = [split.graph for split in splits]
+        if any(graph.x is None for graph in graphs):
+            raise PGNNError(
+                "every graph needs features x; use pgnn.datasets.with_constant_features"
+            )
+        self.splits = splits
+        self.graph = graphs[0] if len(graphs) == 1 else Graph.disjoint_union(graphs)
+        self.sizes = np.array([graph.num_nodes for graph in graphs], dtype=np.int64)
+        self.starts = np.concatenate([[0], np.cumsum(self.sizes)])
+        self.device = torch.device(device)
+        self._all_pairs: dict[float, list[NDArray[np.float32]]] = {}
+        self.x = torch.tensor(np.asarray(self.graph.x), dtype=torch.float32, device=self.device)
+
+    @cached_property
+    def edge_index(self) -> Tensor:
+        """Edges as PyG's models read them, both directions of undirected ones, int64 `[2, e]`."""
+        graph = self.graph
+        rows = np.repeat(np.arange(graph.num_nodes), np.diff(graph.indptr))
+        pairs = np.stack([rows, graph.indices]).astype(np.int64)
+        return torch.from_numpy(pairs).to(self.device)
+
+    def pairs(self, part: Part) -> Pairs | None:
+        """Return the pairs of a part, with nodes counted through the union; None for no pairs."""
+        chosen: list[PairSet] = [getattr(split, part) for split in self.splits]
+        lengths = np.array([len(pair_set) for pair_set in chosen])
+        if not lengths.any():
+            return None
+        nodes = np.concatenate(
+            [s.pairs + start for s, start in zip(chosen, self.starts[:-1], strict=True)]
+        )
+        labels = np.concatenate([pair_set.labels for pair_set in chosen])
+        # The mean over graphs of each graph's mean: large graphs do not drown small ones.
+        weight = 1 / (np.maximum(lengths, 1) * np.count_nonzero(lengths))
+        return Pairs(
+            nodes=torch.from_numpy(nodes).to(self.device),
+            labels=torch.tensor(labels, dtype=torch.float32, device=self.device),
+            weights=torch.tensor(
+                np.repeat(weight, lengths), dtype=torch.float32, device=self.device
+            ),
+            graph=np.repeat(np.arange(len(chosen)), lengths),
+        )
+
+    def digest(self, parts: Sequence[Part]) -> str:
+        """Return a fingerprint of the visible graphs, their features, and the pairs of parts."""
+        found = hashlib.sha256()
+        graph = self.graph
+        for array in (self.sizes, graph.indptr, graph.indices, graph.weights, graph.x):
+            found.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
+        for split in self.splits:
+            for part in parts:
+                chosen = getattr(split, part)
+                found.update(f"{part} {len(chosen)} ".encode())
+                found.update(chosen.pairs.tobytes() + chosen.labels.tobytes())
+        return found.hexdigest()
+
+    def sample(self, draws: Draws, rng: np.random.Generator) -> AnchorSets:
+        """Draw anchor-sets for each graph of the union."""
+        num_sets = draws.num_sets or default_num_sets(int(self.sizes.max()), draws.c)
+        sizes = self.sizes.tolist()
+        return sample_anchor_sets(
+            sizes if len(sizes) > 1 else sizes[0], num_sets=num_sets, scheme=draws.scheme, rng=rng
+        )
+
+    def draw(self, draws: Draws, rng: np.random.Generator, num_threads: int = 1) -> Positions:
+        """Sample anchor-sets and measure every node's position to them."""
+        sets = self.sample(draws, rng)
+        if draws.proximity == "hops":
+            found = anchor_distances(self.graph, sets, cutoff=draws.cutoff, num_threads=num_threads)
+            positions = Positions.from_distances(found)
+            if found.lengths is not None:
+                positions = positions.quantised()  # a learned gate is then a table, as for hops
+        else:
+            ppr = self._ppr(sets, draws, num_threads)
+            positions = Positions.from_proximity(ppr, sets, batch=self.node_graph)
+            positions = positions.standardised().quantised()
+        return positions.to(self.device, torch.float32)
+
+    @cached_property
+    def node_graph(self) -> NDArray[np.int64]:
+        """Which graph each node is of, `[n]`."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    def _ppr(self, sets: AnchorSets, draws: Draws, num_threads: int) -> NDArray[np.float32]:
+        """PageRank to sets; that between all nodes of small graphs is found once and kept."""
+        alpha = draws.alpha
+        if self.sizes.max() > _ALL_PAIRS_NODES:
+            return anchor_ppr(self.graph, sets, alpha=alpha, tol=draws.tol, num_threads=num_threads)
+        if alpha not in self._all_pairs:
+            self._all_pairs[alpha] = [
+                anchor_ppr(split.graph, list(range(split.graph.num_nodes)), alpha=alpha)
+                for split in self.splits
+            ]
+        member = np.zeros((self.graph.num_nodes, len(sets)), dtype=np.float32)
+        member[sets.nodes, np.repeat(np.arange(len(sets)), sets.sizes)] = 1
+        result = np.empty_like(member)
+        for number, ppr in enumerate(self._all_pairs[alpha]):
+            rows = slice(self.starts[number], self.starts[number + 1])
+            part = member[rows]
+            with _blas().limit(limits=1, user_api="blas"):
+                np.matmul(ppr, part / part.sum(0), out=result[rows])
+        return result
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """Return what sets the threads of numpy's products.
+
+    They are one: on matrices this small more only wait for each other, for longer than the product
+    takes, and sums would depend on their number.
+    """
+    return ThreadpoolController()
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs to score: nodes int64 `[m, 2]`, labels and weights `[m]`, graph of each pair `[m]`."""
+
+    nodes: Tensor
+    labels: Tensor
+    weights: Tensor
+    graph: NDArray[np.int64]
+
+    def sample(self, count: int, rng: np.random.Generator) -> Pairs:
+        """Return some of the pairs, with weights scaled so that sums stay the same on average."""
+        if count >= len(self.graph):
+            return self
+        chosen = rng.choice(len(self.graph), count, replace=False, shuffle=False)
+        index = torch.from_numpy(chosen).to(self.nodes.device)
+        scale = len(self.graph) / count
+        return Pairs(
+            self.nodes[index], self.labels[index], self.weights[index] * scale, self.graph[chosen]
+        )
+
+
+def default_num_sets(num_nodes: int, c: float) -> int:
+    """Return k = L floor(c L), L = floor(log2 n), as `pgnn.sample_anchor_sets` does."""
+    classes = max(1, num_nodes.bit_length() - 1)
+    return classes * max(1, int(c * classes))

@@ -1,0 +1,351 @@
+"""`fit`: the only loop over epochs. Checkpoints, resuming, early stopping, evaluation."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from pgnn.errors import PGNNError
+from pgnn.evaluation.metrics import roc_auc, without_rounding
+from pgnn.training.batches import Batch, Draws, Pairs, Part
+from pgnn.training.checkpoint import (
+    load_checkpoint,
+    pack_training,
+    save_checkpoint,
+    unpack_training,
+)
+from pgnn.training.records import Epoch as Epoch
+from pgnn.training.records import Fit as Fit
+from pgnn.training.records import FitSettings as FitSettings
+from pgnn.training.splits import Split
+
+Progress = Callable[["Epoch"], object]
+_CHECKPOINT_SECONDS = 10.0
+_ONE_THREAD_NODES = 1 << 10
+TRAIN, _EVAL, DROPOUT, _ORDER, _PAIRS = range(5)  # what a stream of random numbers is for
+
+
+def fit(
+    model: nn.Module,
+    decoder: nn.Module,
+    splits: Sequence[Split],
+    *,
+    settings: FitSettings | None = None,
+    draws: Draws | None = None,
+    seed: int = 0,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+    progress: Progress | None = None,
+) -> Fit:
+    """Train a model and a decoder on pairs, and leave them in the state best on validation pairs.
+
+    Every random number is derived from the seed, the epoch and what it is for, so a run that was
+    cut off and resumed gives the same result as one that was not.
+
+    Args:
+        model: `pgnn.nn.PGNN`, called with features and positions, or a baseline, called with
+            features and edges.
+        decoder: Scores pairs of embeddings.
+        splits: What `pgnn.training.splits` made; models see the visible graphs only.
+        settings: How to train.
+        draws: How positions are drawn; None for a baseline.
+        seed: Decides anchors, dropout, the order of graphs and sampled pairs. Initial weights are
+            the caller's.
+        checkpoint: File to write the state to now and then, and at the end.
+        resume: Whether to go on from the checkpoint if there is one.
+        progress: Called with each epoch's record.
+
+    Raises:
+        PGNNError: If there are no pairs to train or to choose by, the loss is not finite, or the
+            checkpoint is of another run.
+    """
+    settings = settings or FitSettings()
+    run = _Run(model, decoder, splits, settings, draws, seed)
+    if checkpoint is not None and resume and Path(checkpoint).exists():
+        run.restore(Path(checkpoint))
+    with torch.random.fork_rng(devices=[]), _few_threads(run.largest_batch):
+        run.train(checkpoint, progress)
+    return run.fit
+
+
+@contextmanager
+def _few_threads(num_nodes: int) -> Iterator[None]:
+    """Train small graphs on one thread: waking torch's others costs more than they do."""
+    before = torch.get_num_threads()
+    if num_nodes <= _ONE_THREAD_NODES:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+class _Run:
+    """The state of a training run: everything a checkpoint holds."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        decoder: nn.Module,
+        splits: Sequence[Split],
+        settings: FitSettings,
+        draws: Draws | None,
+        seed: int,
+    ) -> None:
+        self.modules = nn.ModuleDict({"model": model, "decoder": decoder})
+        self.settings, self.draws, self.seed = settings, draws, seed
+        self.device = device = next(model.parameters()).device
+        self.train_batches = _batches(splits, ("train",), settings.batch_graphs, device)
+        self.eval_batches = _batches(splits, ("val", "test"), settings.batch_graphs, device)
+        if not self.train_batches:
+            raise PGNNError("the splits have no training pairs")
+        if all(batch.pairs("val") is None for batch in self.eval_batches):
+            raise PGNNError("the splits have no validation pairs to choose the best epoch by")
+        self.train_pairs = [_required(batch.pairs("train")) for batch in self.train_batches]
+        self.eval_pairs: dict[Part, list[Pairs | None]] = {
+            "val": [batch.pairs("val") for batch in self.eval_batches],
+            "test": [batch.pairs("test") for batch in self.eval_batches],
+        }
+        batches = [*self.train_batches, *self.eval_batches]
+        self.largest_batch = max(batch.graph.num_nodes for batch in batches)
+        self.optimizer = torch.optim.Adam(
+            self.modules.parameters(),
+            lr=settings.lr,
+            weight_decay=settings.weight_decay,
+            fused=device.type == "cpu",
+        )
+        self.fit = Fit()
+        self.best: dict[str, Tensor] = {}
+        self.epoch = 0
+        self.last_draw: dict[tuple[int, ...], Any] = {}
+
+    # ------------------------------------------------------------------ training
+
+    def train(self, checkpoint: str | Path | None, progress: Progress | None) -> None:
+        """Run the epochs that are left, then load the best state."""
+        settings = self.settings
+        began, written = time.perf_counter() - self.fit.seconds, time.monotonic()
+        with self._drawn_ahead() as inputs:
+            while self.epoch < settings.epochs and not self.fit.stopped_early:
+                self.epoch += 1
+                record = self._one_epoch(inputs)
+                self.fit.history.append(record)
+                self.fit.seconds = time.perf_counter() - began
+                if progress is not None:
+                    progress(record)
+                if checkpoint is not None and time.monotonic() - written > _CHECKPOINT_SECONDS:
+                    self.save(Path(checkpoint))
+                    written = time.monotonic()
+        self.modules.load_state_dict(self.best)
+        if settings.eval_draws > 1 and self._has("test"):
+            self.fit.test_auc = self._auc("test", settings.eval_draws)
+        self.fit.seconds = time.perf_counter() - began
+        if checkpoint is not None:
+            self.save(Path(checkpoint))
+
+    def _one_epoch(self, inputs: Iterator[Any]) -> Epoch:
+        settings = self.settings
+        dropped = settings.lr_drop is not None and self.epoch > settings.lr_drop
+        for group in self.optimizer.param_groups:
+            group["lr"] = settings.lr / 10 if dropped else settings.lr
+        self.modules.train()
+        losses = []
+        for step, index in enumerate(self._order(self.epoch)):
+            read = next(inputs)
+            if settings.reuse_draw:
+                self.last_draw[_graphs(self.train_batches[index])] = read
+            self._seed_dropout(step)
+            losses.append(self._step(index, read, step))
+        loss = float(torch.stack(losses).mean())
+        if not math.isfinite(loss):
+            raise PGNNError(
+                f"the loss is {loss} in epoch {self.epoch}; use a smaller learning rate than "
+                f"{settings.lr:g}, or scale the features"
+            )
+        if self.epoch % settings.eval_every and self.epoch != settings.epochs:
+            return Epoch(self.epoch, loss)
+        return self._evaluate(loss)
+
+    def _seed_dropout(self, step: int) -> None:
+        # torch.manual_seed would format a stack trace each time, for devices not yet in use.
+        seed = self._seed(DROPOUT, self.epoch, step)
+        torch.default_generator.manual_seed(seed)
+        if self.device.type == "cuda":
+            torch.cuda.manual_seed(seed)
+
+    def _step(self, index: int, read: Any, step: int) -> Tensor:
+        pairs = self.train_pairs[index]
+        if self.settings.max_pairs is not None:
+            rng = np.random.default_rng(self._seed(_PAIRS, self.epoch, step))
+            pairs = pairs.sample(self.settings.max_pairs, rng)
+        batch = self.train_batches[index]
+        self.optimizer.zero_grad()
+        logits = self.modules["decoder"](self.modules["model"](batch.x, read), pairs.nodes)
+        loss = nn.functional.binary_cross_entropy_with_logits(
+            logits, pairs.labels, weight=pairs.weights, reduction="sum"
+        )
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.optimizer.step()
+        return loss.detach()
+
+    def _order(self, epoch: int) -> list[int]:
+        """Return the order of the batches in an epoch."""
+        if len(self.train_batches) == 1:
+            return [0]
+        rng = np.random.default_rng(self._seed(_ORDER, epoch))
+        return [int(index) for index in rng.permutation(len(self.train_batches))]
+
+    @contextmanager
+    def _drawn_ahead(self) -> Iterator[Iterator[Any]]:
+        """Give what the model reads besides features, step by step.
+
+        With more than one thread it is drawn a step ahead on another; on one thread they would
+        only hand the interpreter to and fro.
+        """
+        steps = (
+            (self.train_batches[index], TRAIN, epoch, step)
+            for epoch in range(self.epoch + 1, self.settings.epochs + 1)
+            for step, index in enumerate(self._order(epoch))
+        )
+        if self.draws is None or torch.get_num_threads() == 1:
+            yield (self._read(*step) for step in steps)
+            return
+        with ThreadPoolExecutor(1) as thread:
+
+            def ahead() -> Iterator[Any]:
+                waiting: Future[Any] | None = None
+                for step in steps:
+                    drawn, waiting = waiting, thread.submit(self._read, *step)
+                    if drawn is not None:
+                        yield drawn.result()
+                if waiting is not None:
+                    yield waiting.result()
+
+            yield ahead()
+
+    def _read(self, batch: Batch, purpose: int, *numbers: int) -> Any:
+        """Return what the model reads of a batch besides features: positions, or edges."""
+        if self.draws is None:
+            return batch.edge_index
+        return batch.draw(self.draws, np.random.default_rng(self._seed(purpose, *numbers)))
+
+    def _seed(self, *numbers: int) -> int:
+        return seed_of(self.seed, *numbers)
+
+    # ------------------------------------------------------------------ evaluation
+
+    def _has(self, part: Part) -> bool:
+        return any(pairs is not None for pairs in self.eval_pairs[part])
+
+    def _evaluate(self, loss: float) -> Epoch:
+        val = self._auc("val", 1)
+        test = None
+        if val > self.fit.val_auc:
+            test = self._auc("test", 1) if self._has("test") else None
+            self.fit.val_auc, self.fit.test_auc, self.fit.best_epoch = val, test, self.epoch
+            self.best = {k: v.clone() for k, v in self.modules.state_dict().items()}
+        elif self.settings.patience is not None:
+            waited = (self.epoch - self.fit.best_epoch) // self.settings.eval_every
+            self.fit.stopped_early = waited >= self.settings.patience
+        return Epoch(self.epoch, loss, val, test)
+
+    @torch.no_grad()
+    def _auc(self, part: Part, num_draws: int) -> float:
+        """Return the mean over graphs of the AUC of scores averaged over draws."""
+        self.modules.eval()
+        labels, scores, groups, graphs = [], [], [], 0
+        for number, (batch, pairs) in enumerate(
+            zip(self.eval_batches, self.eval_pairs[part], strict=True)
+        ):
+            if pairs is None:
+                continue
+            total = torch.zeros_like(pairs.labels)
+            for draw in range(num_draws):
+                read = self.last_draw.get(_graphs(batch))
+                if read is None or num_draws > 1:
+                    read = self._read(batch, _EVAL, self.epoch, number, draw)
+                total += self.modules["decoder"](self.modules["model"](batch.x, read), pairs.nodes)
+            if not bool(torch.isfinite(total).all()):
+                raise PGNNError(f"scores are not finite in epoch {self.epoch}")
+            labels.append(pairs.labels.cpu().numpy() > 0)
+            scores.append(total.cpu().numpy())
+            groups.append(pairs.graph + graphs)
+            graphs += len(batch.sizes)
+        group = np.concatenate(groups)
+        judged = without_rounding(np.concatenate(scores), group)
+        return roc_auc(np.concatenate(labels), judged, groups=group)
+
+    # ------------------------------------------------------------------ checkpoints
+
+    @cached_property
+    def _identity(self) -> dict[str, Any]:
+        """What must be the same for a checkpoint to be of this run."""
+        draws = None if self.draws is None else asdict(self.draws)
+        return {
+            "settings": asdict(self.settings),
+            "draws": draws,
+            "seed": self.seed,
+            "modules": repr(self.modules),
+            "shapes": {k: list(v.shape) for k, v in self.modules.state_dict().items()},
+            "data": [
+                [batch.digest(("train",)) for batch in self.train_batches],
+                [batch.digest(("val", "test")) for batch in self.eval_batches],
+            ],
+        }
+
+    def save(self, path: Path) -> None:
+        """Write everything that is needed to go on."""
+        tensors = pack_training(self.modules, self.best, self.optimizer)
+        save_checkpoint(
+            path,
+            tensors,
+            {"identity": self._identity, "epoch": self.epoch, "fit": asdict(self.fit)},
+        )
+
+    def restore(self, path: Path) -> None:
+        """Take up what `save` wrote."""
+        tensors, description = load_checkpoint(path)
+        if description.get("identity") != self._identity:
+            raise PGNNError(
+                f"{path}: the checkpoint is of a run with other settings, data or seed; "
+                "give another file, or do not resume"
+            )
+        self.best = unpack_training(tensors, self.modules, self.optimizer)
+        self.epoch = description["epoch"]
+        found = dict(description["fit"])
+        found["history"] = [Epoch(**record) for record in found["history"]]
+        self.fit = Fit(**found)
+
+
+def seed_of(seed: int, *numbers: int) -> int:
+    """Return a seed of its own for each purpose, epoch and step of a run."""
+    return int(np.random.SeedSequence([seed, *numbers]).generate_state(1, np.uint64)[0])
+
+
+def _batches(
+    splits: Sequence[Split], parts: tuple[Part, ...], size: int, device: torch.device
+) -> list[Batch]:
+    """Join the splits that have pairs of some part, a few graphs a batch."""
+    having = [split for split in splits if any(len(getattr(split, part)) for part in parts)]
+    return [Batch(having[i : i + size], device) for i in range(0, len(having), size)]
+
+
+def _graphs(batch: Batch) -> tuple[int, ...]:
+    """Which splits a batch joins: batches to train and to judge by are made apart."""
+    return tuple(id(split) for split in batch.splits)
+
+
+def _required(pairs: Pairs | None) -> Pairs:
+    assert pairs is not None
+    return pairs

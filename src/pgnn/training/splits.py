@@ -1,0 +1,341 @@
+"""Splits without leaks: what a model may see, and the pairs it learns from and is judged by.
+
+Two tasks: "link" (is there an edge?) and "pair" (do two nodes have the same label?). Two protocols:
+
+- "paper": negatives are true negatives, no pair is in two parts, and of several graphs whole ones
+  are held out.
+- "released": as the authors' code does it, flaws included. Only for comparison with published
+  numbers: some of its negatives are edges, and a perfect score is out of reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgnn.errors import PGNNError
+from pgnn.graph import Graph
+from pgnn.pairs.ranks import (
+    LabelledPairs,
+    Pairs,
+    as_pairs,
+    draw_distinct,
+    draw_non_edges,
+    sorted_distinct,
+    unordered_ranks,
+)
+from pgnn.pairs.sets import PairSet as PairSet
+from pgnn.pairs.sets import Split as Split
+from pgnn.training.folds import hide_in_folds as hide_in_folds
+from pgnn.training.released import released_edge_parts, released_sets, released_sizes
+
+Protocol = Literal["paper", "released"]
+Task = Literal["link", "pair"]
+
+_TEST_GRAPHS = 0.2  # the paper's share of whole graphs held out for testing
+_VAL_GRAPHS = 0.1
+_PARTS = ("train", "val", "test")
+
+
+def split_links(
+    graph: Graph,
+    *,
+    rng: int | np.random.Generator,
+    protocol: Protocol = "paper",
+    val: float = 0.1,
+    test: float = 0.1,
+) -> Split:
+    """Split the edges of one graph for link prediction.
+
+    Protocol "paper": each part gets its share of the edges, at least one, and as many negatives.
+    Negatives are pairs without an edge of any part, in either orientation. No pair, turned round or
+    not, occurs twice. The visible graph has the training edges.
+
+    Of a directed graph, pairs are ordered edges. Scores of pairs are often symmetric, so both
+    directions of a two-way edge go to the same part (shares are of joined pairs, not of edges),
+    and negatives, turned at random, are pairs without an edge in either direction.
+
+    Protocol "released": shares are rounded down, and a part may be empty. Negatives are ordered
+    pairs drawn with repeats; they may be a stored edge turned round, training negatives may be
+    held-out edges, and one pair may be in several parts.
+
+    Args:
+        graph: The whole graph.
+        rng: Seed or generator.
+        protocol: How to split.
+        val: Share of the edges held out for validation.
+        test: Share of the edges held out for testing.
+
+    Raises:
+        PGNNError: If there are too few edges for the parts or too few non-edges for the negatives.
+
+    Example:
+        >>> ring = Graph.from_edges([(v, (v + 1) % 10) for v in range(10)])
+        >>> split = split_links(ring, rng=0)
+        >>> split.graph, split.test
+        (Graph(num_nodes=10, num_edges=8), PairSet(positives=1, negatives=1))
+    """
+    _check(protocol, val, test)
+    generator = np.random.default_rng(rng)
+    if protocol == "released":
+        parts = released_edge_parts(graph, generator, val, test)
+        positives = [as_pairs(graph.edges()[part]) for part in parts]
+        sets = released_sets(positives, graph.num_nodes, generator)
+        return Split(graph.with_edges(parts[0]), *sets)
+    parts = _edge_parts(graph, generator, val, test)
+    return Split(graph.with_edges(parts[0]), *_with_non_edges(graph, parts, generator))
+
+
+def split_pairs(
+    graph: Graph,
+    *,
+    rng: int | np.random.Generator,
+    protocol: Protocol = "paper",
+    val: float = 0.1,
+    test: float = 0.1,
+    max_positives: int = 1_000_000,
+) -> Split:
+    """Split the node pairs of one labelled graph for pairwise node classification.
+
+    Positives are pairs u < v of nodes with the same label. The visible graph is the whole graph.
+    There can be n^2 / 2 pairs, so at most `max_positives` positives are taken, at random.
+
+    Protocol "paper": negatives are pairs u < v with different labels, as many as positives in each
+    part, and none twice. Where a graph has fewer of them than positives, as many positives are
+    taken as there are negatives. Each part gets its share, at least one positive.
+
+    Protocol "released": shares are rounded down. Negatives are ordered pairs drawn with repeats,
+    rejected only if they are in the list of positives as they stand (for training negatives: in
+    that of training positives), so that many are a positive turned round.
+
+    Args:
+        graph: A graph with labels y.
+        rng: Seed or generator.
+        protocol: How to split.
+        val: Share of the positives for validation.
+        test: Share of the positives for testing.
+        max_positives: Most positives taken, in all parts together.
+
+    Raises:
+        PGNNError: If the graph has no labels, a single class, or too few pairs of the same label.
+
+    Example:
+        >>> path = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)], y=[0, 0, 0, 1, 1])
+        >>> split_pairs(path, rng=0).train
+        PairSet(positives=2, negatives=2)
+    """
+    _check(protocol, val, test)
+    generator = np.random.default_rng(rng)
+    if protocol == "released":
+        pairs = _labelled_pairs(graph, max_positives)
+        count = min(pairs.num_same, max_positives)
+        stored = pairs.same(draw_distinct(generator, count, pairs.num_same))
+        parts = _cut(stored, released_sizes(count, val, test))
+        return Split(graph, *released_sets(parts, graph.num_nodes, generator))
+    positives, negatives = _balanced_pairs(graph, generator, max_positives)
+    sizes = _part_sizes(len(positives), val, test, "pairs of the same label")
+    sets = map(PairSet.join, _cut(positives, sizes), _cut(negatives, sizes))
+    return Split(graph, *sets)
+
+
+def make_splits(
+    graphs: Sequence[Graph],
+    task: Task,
+    *,
+    rng: int | np.random.Generator,
+    protocol: Protocol = "paper",
+    val: float = 0.1,
+    test: float = 0.1,
+    max_positives: int = 1_000_000,
+) -> list[Split]:
+    """Split one or several graphs, one `Split` for each in the same order.
+
+    One graph is split by `split_links` or `split_pairs`, and so is every graph with protocol
+    "released". With protocol "paper", whole graphs of several are held out, chosen at random: 20%
+    for testing and 10% for validation, at least one each; the others are for training.
+
+    - Task "pair": a training graph has all its positives (see `max_positives`) and as many
+      negatives in `train`, a validation graph in `val`, a test graph in `test`; the rest is empty.
+      Every graph is visible as a whole.
+    - Task "link": in every graph a share val + test of the edges is hidden, at least one, so that
+      all visible graphs are thinned alike. A training graph has its visible edges in `train`; its
+      hidden ones serve nothing, except that they are not negatives either. A validation or test
+      graph has its hidden edges in `val` or `test`, and its visible ones in no part.
+
+    Args:
+        graphs: The graphs.
+        task: "link" or "pair".
+        rng: Seed or generator.
+        protocol: How to split.
+        val: Share of a graph's positives for validation.
+        test: Share of a graph's positives for testing.
+        max_positives: Most positives taken of one graph, for task "pair".
+
+    Raises:
+        PGNNError: If there is no graph, or two with protocol "paper", or a graph cannot be split;
+            the message says which.
+    """
+    _check(protocol, val, test)
+    if task not in ("link", "pair"):
+        raise PGNNError(f"task must be 'link' or 'pair' (got {task!r})")
+    if not graphs:
+        raise PGNNError("at least one graph is needed (got none)")
+    generator = np.random.default_rng(rng)
+    roles: Sequence[int | None] = [None] * len(graphs)
+    if protocol == "paper" and len(graphs) > 1:
+        roles = _roles(len(graphs), generator)
+
+    def split(graph: Graph, role: int | None) -> Split:
+        if task == "link":
+            if role is not None:
+                return _links_of_one_part(graph, generator, role, val + test)
+            return split_links(graph, rng=generator, protocol=protocol, val=val, test=test)
+        if role is not None:
+            return _pairs_of_one_part(graph, generator, role, max_positives)
+        return split_pairs(
+            graph,
+            rng=generator,
+            protocol=protocol,
+            val=val,
+            test=test,
+            max_positives=max_positives,
+        )
+
+    splits: list[Split] = []
+    for position, (graph, role) in enumerate(zip(graphs, roles, strict=True)):
+        try:
+            splits.append(split(graph, role))
+        except PGNNError as error:
+            if len(graphs) == 1:
+                raise
+            raise PGNNError(f"graph {position} of {len(graphs)}: {error}") from error
+    return splits
+
+
+def _check(protocol: str, val: float, test: float) -> None:
+    """Refuse arguments out of range."""
+    if protocol not in ("paper", "released"):
+        raise PGNNError(f"protocol must be 'paper' or 'released' (got {protocol!r})")
+    if not (val >= 0 and test >= 0 and val + test < 1):
+        raise PGNNError(
+            f"val and test must be shares >= 0 that leave some for training (got {val} and {test})"
+        )
+
+
+# ---------------------------------------------------------------------- sizes and roles
+
+
+def _part_sizes(total: int, val: float, test: float, of_what: str) -> list[int]:
+    """Return how many of `total` go to each part: the share, and at least one where it is not 0."""
+    num_val, num_test = (max(1, round(share * total)) if share else 0 for share in (val, test))
+    if total - num_val - num_test < 1:
+        needed = 1 + (val > 0) + (test > 0)
+        raise PGNNError(
+            f"the graph has {total} {of_what}, too few to give every part at least one "
+            f"(at least {needed} are needed with val={val:g} and test={test:g})"
+        )
+    return [total - num_val - num_test, num_val, num_test]
+
+
+def _roles(num_graphs: int, generator: np.random.Generator) -> list[int]:
+    """Return for each graph the index in `_PARTS` of the part it belongs to."""
+    if num_graphs < 3:
+        raise PGNNError(
+            f"holding out whole graphs needs at least 3, one a part (got {num_graphs}); split each "
+            "graph with split_links or split_pairs instead"
+        )
+    num_test = max(1, round(_TEST_GRAPHS * num_graphs))
+    num_val = max(1, round(_VAL_GRAPHS * num_graphs))
+    sizes = [num_graphs - num_val - num_test, num_val, num_test]
+    roles = generator.permutation(np.repeat(np.arange(len(_PARTS)), sizes))
+    return [int(role) for role in roles]
+
+
+def _cut(pairs: Pairs, sizes: Sequence[int]) -> list[Pairs]:
+    """Cut an array into consecutive parts of these sizes."""
+    return np.split(pairs[: sum(sizes)], np.cumsum(sizes)[:-1])
+
+
+# ---------------------------------------------------------------------- links
+
+
+def _edge_parts(
+    graph: Graph, generator: np.random.Generator, val: float, test: float
+) -> list[NDArray[np.intp]]:
+    """Return which edges go to each part; both directions of a pair of nodes go to the same."""
+    joined, which = np.unique(unordered_ranks(as_pairs(graph.edges())), return_inverse=True)
+    sizes = _part_sizes(len(joined), val, test, "pairs of joined nodes")
+    part = generator.permutation(np.repeat(np.arange(len(_PARTS)), sizes))[which]
+    return [np.flatnonzero(part == index) for index in range(len(_PARTS))]
+
+
+def _with_non_edges(
+    graph: Graph, parts: Sequence[NDArray[np.intp]], generator: np.random.Generator
+) -> list[PairSet]:
+    """Give each part as many negatives, all different, joined in no part and no direction."""
+    edges = as_pairs(graph.edges())
+    sizes = [len(part) for part in parts]
+    joined = sorted_distinct(unordered_ranks(edges))
+    negatives = draw_non_edges(generator, joined, graph.num_nodes, sum(sizes))
+    if graph.directed:
+        turned = generator.random(len(negatives)) < 0.5
+        negatives[turned] = negatives[turned, ::-1]
+    return [
+        PairSet.join(edges[part], others)
+        for part, others in zip(parts, _cut(negatives, sizes), strict=True)
+    ]
+
+
+def _links_of_one_part(
+    graph: Graph, generator: np.random.Generator, role: int, hidden: float
+) -> Split:
+    """Split a graph of which all pairs belong to one part."""
+    if not hidden:
+        raise PGNNError("val + test must not be 0: held-out graphs need hidden edges to predict")
+    visible, _, held_out = _edge_parts(graph, generator, 0.0, hidden)
+    parts = [visible[:0]] * len(_PARTS)
+    parts[role] = visible if _PARTS[role] == "train" else held_out
+    return Split(graph.with_edges(visible), *_with_non_edges(graph, parts, generator))
+
+
+# ---------------------------------------------------------------------- pairs of labels
+
+
+def _labelled_pairs(graph: Graph, max_positives: int) -> LabelledPairs:
+    """Return the pairs of a graph by label; refuse a graph that has no positives or negatives."""
+    if max_positives < 1:
+        raise PGNNError(f"max_positives must be a positive integer (got {max_positives})")
+    if graph.y is None:
+        raise PGNNError("task 'pair' needs node labels, and the graph has none; give it y")
+    pairs = LabelledPairs.of(graph.y)
+    if not pairs.num_different:
+        raise PGNNError(
+            f"all {graph.num_nodes} nodes have the same label ({graph.y[0]}), so there are no "
+            "negative pairs; task 'pair' needs at least two classes"
+        )
+    if not pairs.num_same:
+        raise PGNNError("no two nodes have the same label, so there are no positive pairs")
+    return pairs
+
+
+def _balanced_pairs(
+    graph: Graph, generator: np.random.Generator, max_positives: int
+) -> tuple[Pairs, Pairs]:
+    """Draw equally many different positives and negatives, as many as there are, or allowed."""
+    pairs = _labelled_pairs(graph, max_positives)
+    count = min(pairs.num_same, pairs.num_different, max_positives)
+    positives = pairs.same(draw_distinct(generator, count, pairs.num_same))
+    return positives, pairs.different(draw_distinct(generator, count, pairs.num_different))
+
+
+def _pairs_of_one_part(
+    graph: Graph, generator: np.random.Generator, role: int, max_positives: int
+) -> Split:
+    """Put all pairs of a graph in one part."""
+    positives, negatives = _balanced_pairs(graph, generator, max_positives)
+    sets = [PairSet.join(positives[:0], negatives[:0])] * len(_PARTS)
+    sets[role] = PairSet.join(positives, negatives)
+    return Split(graph, *sets)

@@ -1,0 +1,131 @@
+import gzip
+
+import numpy as np
+import polars as pl
+import pytest
+
+from pgnn import Graph
+from pgnn.errors import PGNNError
+from pgnn.io.pair_files import find_nodes, read_pairs
+
+PATH = [(0, 1), (1, 2), (2, 3)]
+
+
+@pytest.fixture
+def people():
+    return Graph.from_edges(PATH, node_ids=["ann", "bob", "eve", "zoë"])
+
+
+@pytest.fixture
+def numbers():
+    return Graph.from_edges(PATH, node_ids=[10, 20, 30, -4])
+
+
+def write(tmp_path, text, name="pairs.csv"):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs", "labels"),
+    [
+        ("source,target\nann,bob\neve,ann\n", [[0, 1], [2, 0]], None),
+        ("ann,bob\neve,ann\n", [[0, 1], [2, 0]], None),
+        ("u,v,label\nann,bob,1\neve,ann,0\n", [[0, 1], [2, 0]], [True, False]),
+        ("a,b,Label\nann,bob,1\neve,ann,0\n", [[0, 1], [2, 0]], [True, False]),
+        ("target,source,label\nann,bob,1\neve,ann,0\n", [[1, 0], [0, 2]], [True, False]),
+        ("label,source,target\n1,ann,bob\n0,eve,ann\n", [[0, 1], [2, 0]], [True, False]),
+        ("source,label,target\nann,1,bob\neve,0,ann\n", [[0, 1], [2, 0]], [True, False]),
+        ("source,target,label\nann,bob,1.0\neve,ann,0.0\n", [[0, 1], [2, 0]], [True, False]),
+        ("source,target,weight\nann,bob,3\n", [[0, 1]], None),
+        ("# pairs\n\nann,bob\n\n  eve , zoë \n\n", [[0, 1], [2, 3]], None),
+        ('"ann","bob"\n', [[0, 1]], None),
+        ("ann,bob\nbob,ann\nann,bob\n", [[0, 1], [1, 0], [0, 1]], None),
+    ],
+)
+def test_read_pairs_understands_tables(tmp_path, people, text, pairs, labels):
+    found, truth = read_pairs(write(tmp_path, text), people)
+    assert found.tolist() == pairs
+    assert found.dtype == np.int64
+    assert (truth if truth is None else truth.tolist()) == labels
+
+
+def test_read_pairs_reads_gzip_and_blanks(tmp_path, people):
+    path = tmp_path / "pairs.txt.gz"
+    path.write_bytes(gzip.compress("from to label\nann  bob 1\neve zoë 0\n".encode()))
+    found, truth = read_pairs(path, people)
+    assert (found.tolist(), truth.tolist()) == ([[0, 1], [2, 3]], [True, False])
+
+
+@pytest.mark.parametrize("labels", [[1, 0], [True, False], [1.0, 0.0]])
+def test_read_pairs_reads_parquet(tmp_path, numbers, labels):
+    path = tmp_path / "pairs.parquet"
+    pl.DataFrame({"source": [10, -4], "target": [20, 30], "label": labels}).write_parquet(path)
+    found, truth = read_pairs(path, numbers)
+    assert (found.tolist(), truth.tolist()) == ([[0, 1], [3, 2]], [True, False])
+
+
+@pytest.mark.parametrize("text", ["10,20\n-4,30\n", "source,target\n10,20\n-4,30\n"])
+def test_read_pairs_reads_integer_ids(tmp_path, numbers, text):
+    assert read_pairs(write(tmp_path, text), numbers)[0].tolist() == [[0, 1], [3, 2]]
+
+
+def test_read_pairs_reads_integers_that_are_strings_in_the_graph(tmp_path):
+    graph = Graph.from_edges(PATH, node_ids=["7", "007", "x", "8"])
+    assert read_pairs(write(tmp_path, "7,8\n"), graph)[0].tolist() == [[0, 3]]
+    assert read_pairs(write(tmp_path, "7,007\nx,8\n"), graph)[0].tolist() == [[0, 1], [2, 3]]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "is empty"),
+        ("# nothing\n\n", "only comments"),
+        ("source,target\n", "holds no pairs"),
+        ("ann\nbob\n", "needs at least 2 columns"),
+        ("ann,bob\nann,carl\n", "no node 'carl' .its ids are like ann, bob, eve"),
+        ("ann,bob\nann,ann\n", "two different nodes"),
+        ("ann,bob\nann,\n", "line 2: an id is missing"),
+        ("ann,bob\nann\n", "line 2: has 1 field"),
+        ("u,v,label\nann,bob,2\n", "line 2: the label is '2', but it must be 0 or 1"),
+        ("u,v,label\nann,bob,1\nann,eve,yes\n", "line 3: the label is 'yes'"),
+        ("u,v,label\nann,bob,1\nann,eve,\n", "line 3: the label is ''"),
+        ("u,v,label\nann,bob,1\nann,eve,nan\n", "line 3: the label is 'nan'"),
+        ("u,v,label\nann,bob,1\nann,eve,0.5\n", "line 3: the label is '0.5'"),
+        ("label,x,y\n1,ann,bob\n0,ann,eve\n", "`label` stands where an id is expected"),
+    ],
+)
+def test_read_pairs_says_what_is_wrong(tmp_path, people, text, words):
+    path = write(tmp_path, text)
+    with pytest.raises(PGNNError, match=words) as raised:
+        read_pairs(path, people)
+    assert str(path) in str(raised.value)
+
+
+def test_read_pairs_says_that_there_is_no_file(tmp_path, people):
+    with pytest.raises(PGNNError, match="there is no such file"):
+        read_pairs(tmp_path / "none.csv", people)
+
+
+def test_read_pairs_refuses_an_unknown_integer(tmp_path, numbers):
+    with pytest.raises(PGNNError, match=r"no node '40' .its ids are like 10, 20, 30"):
+        read_pairs(write(tmp_path, "10,40\n"), numbers)
+
+
+def test_find_nodes_by_ids_as_written(people, numbers):
+    assert find_nodes(people, ["zoë", " ann", "zoë"]).tolist() == [3, 0, 3]
+    assert find_nodes(numbers, ["-4", "20"]).tolist() == [3, 1]
+    assert find_nodes(people, []).tolist() == []
+
+
+@pytest.mark.parametrize("name", ["carl", "", "0", "Ann"])
+def test_find_nodes_refuses_an_unknown_id(people, name):
+    with pytest.raises(PGNNError, match=f"the graph has no node '{name}'"):
+        find_nodes(people, ["ann", name])
+
+
+@pytest.mark.parametrize("name", ["010", "1e1", "10.0", "99999999999999999999"])
+def test_find_nodes_refuses_another_spelling_of_an_integer(numbers, name):
+    with pytest.raises(PGNNError, match=f"the graph has no node '{name}'"):
+        find_nodes(numbers, [name])
