@@ -1,4 +1,4 @@
-"""Seeds by purpose: every stream of random numbers in a run comes from one seed and what it is for."""
+"""Seeds by purpose: every stream of random numbers of a run comes from one seed and its purpose."""
 
 from __future__ import annotations
 
