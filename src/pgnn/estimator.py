@@ -5,22 +5,25 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections.abc import Iterable
-from dataclasses import asdict, fields
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pgnn.errors import PGNNError
+from pgnn import checks
+from pgnn.errors import Parameter, PGNNError
 from pgnn.evaluation.metrics import roc_auc
 from pgnn.graph import Graph
 from pgnn.graph.like import as_graph, index_pairs, with_labels
-from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
+from pgnn.names import Task
+from pgnn.training.checkpoint import load_checkpoint
 from pgnn.training.fit import Epoch
 from pgnn.training.learner import Learner
+from pgnn.training.pipeline import Problem, split_graph, train
 from pgnn.training.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -41,10 +44,12 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     compare number by number, because their anchor-sets differ; scores of pairs do.
 
     Args:
-        task: "link": is there an edge between two nodes? "pair": have they the same label?
-        model: This and all up to `max_pairs` are settings of `Recipe`, which says what
-            they do; they have the same defaults. They are checked in `fit`.
-        random_state: `Recipe.seed`, an integer: decides everything random.
+        task: "link": is there an edge between two nodes? "pair": do they have the same label?
+        model: A name of `pgnn.names.MODELS`.
+        epochs: Most passes over the training pairs.
+        random_state: Decides everything random.
+        recipe: All other settings, a `pgnn.training.recipe.Recipe`; the library's recommendation by
+            default. What is passed above wins over it.
         device: Where the model computes.
         verbose: Whether to print a line for each evaluation.
 
@@ -70,48 +75,20 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def __init__(
         self,
-        task: Literal["link", "pair"] = "link",
+        task: Task | None = None,
         *,
-        model: str = "pgnn-best",
-        decoder: Literal["distance", "dot"] = "distance",
-        hidden_channels: int = 32,
-        dropout: float = 0.5,
-        num_sets: int | None = None,
-        scheme: Literal["bernoulli", "fixed"] = "bernoulli",
-        weights: Literal["length", "strength"] = "length",
-        val: float = 0.1,
-        test: float = 0.1,
-        folds: int | None = None,
-        epochs: int = 200,
-        lr: float = 0.01,
-        weight_decay: float = 5e-4,
-        eval_every: int | None = None,
-        patience: int | None = 8,
-        eval_draws: int = 8,
-        max_pairs: int | None = 200_000,
-        random_state: int = 0,
+        model: str | None = None,
+        epochs: int | None = None,
+        random_state: int | None = None,
+        recipe: Recipe | None = None,
         device: str = "cpu",
         verbose: bool = False,
     ) -> None:
         self.task = task
         self.model = model
-        self.decoder = decoder
-        self.hidden_channels = hidden_channels
-        self.dropout = dropout
-        self.num_sets = num_sets
-        self.scheme = scheme
-        self.weights = weights
-        self.val = val
-        self.test = test
-        self.folds = folds
         self.epochs = epochs
-        self.lr = lr
-        self.weight_decay = weight_decay
-        self.eval_every = eval_every
-        self.patience = patience
-        self.eval_draws = eval_draws
-        self.max_pairs = max_pairs
         self.random_state = random_state
+        self.recipe = recipe
         self.device = device
         self.verbose = verbose
 
@@ -130,15 +107,20 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         recipe = self._recipe()
         graph = _read(X, y, recipe.task)
-        learner = Learner(recipe, graph, device=self.device)
-        found = learner.train(graph, progress=_tell if self.verbose else None).fit
-        self._adopt(learner)
-        self.embedding_ = learner.embed(graph)
+        trained = train(
+            Problem.of_graph(graph, recipe),
+            recipe,
+            device=self.device,
+            heuristics=False,
+            progress=_tell if self.verbose else None,
+        )
+        self._adopt(trained.learner)
+        self.embedding_ = trained.learner.embed(graph)
         self.node_ids_ = graph.node_ids
-        self.history_ = found.history
-        self.best_epoch_ = found.best_epoch
-        self.val_auc_ = found.val_auc
-        self.test_auc_ = _test_auc(learner, graph)
+        self.history_ = trained.fit.history
+        self.best_epoch_ = trained.outcome.best_epoch
+        self.val_auc_ = trained.outcome.val_auc
+        self.test_auc_ = trained.outcome.test_auc
         return self
 
     def transform(self, X: GraphLike) -> NDArray[np.float32]:
@@ -200,7 +182,7 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         tags.input_tags.pairwise = True  # of a matrix, rows and columns are nodes
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
-        tags.target_tags.required = self.task == "pair"
+        tags.target_tags.required = (self.task or getattr(self.recipe, "task", "link")) == "pair"
         tags.transformer_tags.preserves_dtype = []  # always float32
         return tags
 
@@ -213,13 +195,10 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         are not in it; `transform` gives the same numbers again. `Learner.load` reads it too.
         """
         check_is_fitted(self, "learner_")
-        with tempfile.TemporaryDirectory() as folder:
-            self.learner_.save(Path(folder) / "learner")
-            tensors, description = load_checkpoint(Path(folder) / "learner")
         known = {name: getattr(self, name) for name in _OF_FIT if hasattr(self, name)}
         if "history_" in known:
             known["history_"] = [asdict(epoch) for epoch in known["history_"]]
-        save_checkpoint(path, tensors, {**description, "fit": known})
+        self.learner_.save(path, fit=known)
 
     @classmethod
     def load(cls, path: str | Path, *, device: str = "cpu") -> PGNNEmbedding:
@@ -233,18 +212,17 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         learner = Learner.load(path, device=device)
         known = load_checkpoint(path)[1].get("fit", {})
-        settings = asdict(learner.recipe)
-        found = cls(random_state=settings.pop("seed"), device=device, **settings)
-        found._adopt(learner)
+        estimator = cls(recipe=learner.recipe, device=device)
+        estimator._adopt(learner)
         try:
             for name in _OF_FIT:
                 if name in known:
-                    setattr(found, name, known[name])
+                    setattr(estimator, name, known[name])
             if "history_" in known:
-                found.history_ = [Epoch(**epoch) for epoch in known["history_"]]
+                estimator.history_ = [Epoch(**epoch) for epoch in known["history_"]]
         except TypeError as error:
             raise PGNNError(f"{path}: the course of training is damaged ({error})") from error
-        return found
+        return estimator
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave torch's modules out of a pickle: the bytes of a safetensors file stand for them."""
@@ -264,19 +242,22 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     # ------------------------------------------------------------------ parts
 
     def _recipe(self) -> Recipe:
-        given = {name: _plain(value) for name, value in self.get_params(deep=False).items()}
-        seed = given["random_state"]
-        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise PGNNError(f"random_state must be an integer of at least 0 (got {seed!r})")
-        given["seed"] = seed
-        return Recipe(**{field.name: given[field.name] for field in fields(Recipe)})
+        base = self.recipe or Recipe()
+        if not isinstance(base, Recipe):
+            raise PGNNError(Parameter("recipe"), f" must be a Recipe (got {base!r})")
+        flat = {"task": self.task, "model": self.model, "epochs": self.epochs}
+        changes = {name: _plain(value) for name, value in flat.items() if value is not None}
+        if self.random_state is not None:
+            seed = _plain(self.random_state)
+            changes["seed"] = checks.integer("random_state", seed, at_least=0)
+        return replace(base, **changes)
 
     def _adopt(self, learner: Learner) -> None:
         self.learner_ = learner
         self.num_sets_ = learner.num_sets
-        self._n_features_out = learner.num_sets or learner.recipe.hidden_channels
-        if learner.mean is not None:
-            self.n_features_in_ = len(learner.mean)
+        self._n_features_out = learner.embedding_width
+        if learner.num_features:
+            self.n_features_in_ = learner.num_features
         elif hasattr(self, "n_features_in_"):
             del self.n_features_in_
 
@@ -286,7 +267,7 @@ def _read(X: GraphLike, y: ArrayLike | None, task: str) -> Graph:
 
 
 def _test_auc(learner: Learner, graph: Graph) -> float | None:
-    split = learner.split(graph)  # of the graph it was trained on, the split of training
+    split = split_graph(graph, learner.recipe)  # of the training graph, the split of training
     if not len(split.test):
         return None
     return roc_auc(split.test.labels, learner.scorer(split.graph)(split.test.pairs))

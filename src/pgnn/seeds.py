@@ -15,7 +15,6 @@ class Purpose(IntEnum):
     DROPOUT = 2
     BATCH_ORDER = 3
     SAMPLED_PAIRS = 4
-    WEIGHTS = 10
     SPLIT = 11
     FOLDS = 12
     ASKED_ANCHORS = 13

@@ -20,8 +20,10 @@ from pgnn.datasets import with_constant_features
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
 from pgnn.nn import PGNN, DotDecoder, make_pgnn
+from pgnn.seeds import Purpose, generator_of, seed_of
 from pgnn.training.batches import Batch, Draws
-from pgnn.training.fit import DROPOUT, TRAIN, FitSettings, fit, seed_of
+from pgnn.training.fit import fit
+from pgnn.training.recipe import FitSettings
 from pgnn.training.splits import PairSet, Split, split_links
 
 SEED = 0
@@ -135,11 +137,11 @@ def released_run(split: Split, epochs: int) -> tuple[list[float], float, float]:
     model.train()
     with torch.random.fork_rng(devices=[]):
         for epoch in range(1, epochs + 1):
-            sets = batch.sample(DRAWS, np.random.default_rng(seed_of(SEED, TRAIN, epoch, 0)))
+            sets = batch.sample(DRAWS, generator_of(SEED, Purpose.TRAINING_ANCHORS, epoch, 0))
             closest = closest_anchors(
                 proximity, [torch.from_numpy(s.astype(np.int64)) for s in sets]
             )
-            torch.default_generator.manual_seed(seed_of(SEED, DROPOUT, epoch, 0))
+            torch.default_generator.manual_seed(seed_of(SEED, Purpose.DROPOUT, epoch, 0))
             for group in optimizer.param_groups:
                 group["lr"] = 0.01 if epoch <= 200 else 0.001
             optimizer.zero_grad()

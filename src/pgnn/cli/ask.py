@@ -64,15 +64,15 @@ def evaluate(
       pgnn evaluate run edges.csv --pairs held_out.csv
       pgnn evaluate run other_graph.csv --share 0.2 --json
     """
+    from pgnn.evaluation.evaluate import evaluate as judge_run
     from pgnn.io.pair_files import read_pairs
-    from pgnn.training.workflow import evaluate as judge_run
 
-    if not 0 < share < 1:
-        raise PGNNError(f"--share must be above 0 and below 1 (got {share:g})")
     loaded, data = _load(run, graph, reading, common)
     asked, labels = (None, None) if pairs is None else read_pairs(pairs, data)
     with people.status("judging ..."):
-        found = judge_run(loaded, data, pairs=asked, labels=labels, share=share, seed=seed)
+        found = judge_run(
+            loaded, data, pairs=asked, labels=labels, share=share, seed=seed
+        ).to_json()
     _remark_graph(loaded, data)
     if common.as_json:
         typer.echo(json.dumps(found, indent=2))
@@ -81,9 +81,10 @@ def evaluate(
     add_metrics(table, found["model"], found["metrics"])
     Console().print(table)
     typer.echo(f"judged by {found['pairs']}")
+    hidden = found["hidden_edges"]
     remark(
-        f"{found['num_positive']:,} positive and {found['num_negative']:,} negative pairs; "
-        f"{found['hidden_edges']:,} edges of the file were hidden from the model"
+        f"{found['num_positive']:,} positive and {found['num_negative']:,} negative pairs"
+        + ("" if hidden is None else f"; {hidden:,} edges of the file were hidden from the model")
     )
 
 
@@ -229,5 +230,5 @@ def _load(run: Path, graph: Path, reading: Reading, common: Common) -> tuple[Run
 def _remark_graph(run: Run, graph: Graph) -> None:
     """Say what of a graph was not used."""
     remark_dropped(graph)
-    if run.learner.mean is None and graph.x is not None:
+    if not run.learner.num_features and graph.x is not None:
         remark("the run was trained without features; those of this graph are not read")

@@ -152,22 +152,23 @@ def _train_file(asked: _Asked) -> dict[str, Any]:
     config = {"graph": str(path), **reading, "device": common.device}
     config |= {name: value for name, value in used.items() if name in asked.options}
 
-    from pgnn.training.workflow import train_on
+    from pgnn.training.pipeline import Problem
+    from pgnn.training.pipeline import train as train_graph
 
     def work(progress: Callable[..., None]) -> dict[str, Any]:
-        return train_on(
-            graph,
+        return train_graph(
+            Problem.of_graph(graph, recipe),
             recipe,
             out=folder,
             config={"train": config},
             device=common.device,
             resume=asked.resume,
             progress=lambda epoch: progress(epoch, recipe.epochs),
-        )
+        ).outcome.to_json()
 
     metrics = _watched(f"{recipe.model} on {path.name}", work, folder, asked.tensorboard)
     if not common.as_json:
-        if "test" in metrics:
+        if metrics["test"]:
             Console().print(result_table(metrics))
         typer.echo(
             f"best epoch {metrics['best_epoch']} of {metrics['epochs']}, validation AUC "
@@ -200,7 +201,7 @@ def _train_dataset(
             name,
             task,
             model,
-            protocol=protocol or "paper",
+            protocol=protocol or "paper",  # type: ignore[arg-type]
             one_hot=one_hot,
             seed=options["seed"],
             epochs=options["epochs"],
@@ -209,12 +210,12 @@ def _train_dataset(
             data_dir=data_dir,
             device=asked.common.device,
             progress=progress,
-        )
+        ).to_json()
 
     record = _watched(f"{model} on {name}", work, asked.out, asked.tensorboard)
     if not asked.common.as_json:
         typer.echo(
-            f"{name} {task}, {model}, protocol {record['protocol']}, seed {record['seed']}: test "
+            f"{name} {task}, {model}, protocol {record['experiment']['protocol']}, seed {record['seed']}: test "
             f"AUC {record['test_auc']:.4f} (validation {record['val_auc']:.4f}, best of epoch "
             f"{record['best_epoch']} of {record['epochs']}, {record['seconds']:.1f} s)"
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,12 +22,58 @@ _SEARCH_WORK = 2_000_000_000  # nodes and edges visited by them in all: a minute
 _ROC_POINTS = 200
 
 
+@dataclass(frozen=True)
+class Judgement:
+    """How good scores of some pairs are.
+
+    Attributes:
+        num_pairs: How many pairs were scored.
+        metrics: `roc_auc`, `average_precision`, `hits@K`, `mrr`; of several graphs, means.
+        roc: The ROC curve, `fpr` and `tpr`, of one graph; None where there is no one curve.
+    """
+
+    num_pairs: int
+    metrics: dict[str, float]
+    roc: dict[str, list[float]] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        return {"num_pairs": self.num_pairs, "metrics": self.metrics, "roc": self.roc}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any], num_pairs: int) -> Judgement:
+        """Read what `to_json` gave; `num_pairs` where an older version did not say."""
+        metrics = {str(name): float(value) for name, value in document["metrics"].items()}
+        return cls(int(document.get("num_pairs", num_pairs)), metrics, document.get("roc"))
+
+
 def judge(labels: ArrayLike, scores: ArrayLike) -> dict[str, float]:
     """Return ROC AUC, average precision, Hits@K and MRR of scores of pairs."""
-    found = pair_metrics(labels, scores)
+    metrics = pair_metrics(labels, scores)
     for k in HITS:
-        found[f"hits@{k}"] = hits_at(k, labels, scores)
-    return found | {"mrr": mrr(labels, scores)}
+        metrics[f"hits@{k}"] = hits_at(k, labels, scores)
+    return metrics | {"mrr": mrr(labels, scores)}
+
+
+def judge_graphs(pair_sets: Sequence[PairSet], scores: Sequence[NDArray[np.floating]]) -> Judgement:
+    """Judge scores of the pairs of one graph or of several; of several, metrics are means.
+
+    Graphs whose pairs are all of one kind are left out.
+
+    Raises:
+        PGNNError: If no graph has positive and negative pairs.
+    """
+    both = [
+        (pairs.labels, values)
+        for pairs, values in zip(pair_sets, scores, strict=True)
+        if 0 < np.count_nonzero(pairs.labels) < len(pairs)
+    ]
+    if not both:
+        raise PGNNError("no graph has positive and negative pairs, so there is nothing to judge by")
+    judged = [judge(labels, values) for labels, values in both]
+    metrics = {name: float(np.mean([one[name] for one in judged])) for name in judged[0]}
+    curve = roc_points(*both[0]) if len(both) == 1 else None
+    return Judgement(sum(len(pairs) for pairs in pair_sets), metrics, curve)
 
 
 def roc_points(labels: ArrayLike, scores: ArrayLike) -> dict[str, list[float]]:
@@ -38,27 +86,26 @@ def roc_points(labels: ArrayLike, scores: ArrayLike) -> dict[str, list[float]]:
 
 
 def judge_heuristics(
-    graph: Graph, pairs: PairSet, *, rng: int | np.random.Generator = 0
-) -> dict[str, Any]:
-    """Judge what needs no learning on the same pairs: metrics, ROC curve and number of pairs.
+    tested: Sequence[tuple[Graph, PairSet]], *, rng: int | np.random.Generator = 0
+) -> dict[str, Judgement]:
+    """Judge scores that need no learning on the pairs of one graph or of several.
 
     Where a heuristic searches the graph from each node, and the graph is large, it is judged on a
     sample of the pairs; `num_pairs` says of how many.
     """
     generator = np.random.default_rng(rng)
-    found = {}
+    judged = {}
     for name in HEURISTICS:
-        chosen = pairs
-        if name in _SEARCHES:
+        chosen = []
+        for graph, pairs in tested:
             most = max(1000, _SEARCH_WORK // (graph.num_nodes + len(graph.indices)))
-            chosen = _sample(pairs, most, generator)
-        scores = heuristic_scores(graph, chosen.pairs, name)
-        found[name] = {
-            "num_pairs": len(chosen),
-            "metrics": judge(chosen.labels, scores),
-            "roc": roc_points(chosen.labels, scores),
-        }
-    return found
+            chosen.append(_sample(pairs, most, generator) if name in _SEARCHES else pairs)
+        scores = [
+            heuristic_scores(graph, pairs.pairs, name)
+            for (graph, _), pairs in zip(tested, chosen, strict=True)
+        ]
+        judged[name] = judge_graphs(chosen, scores)
+    return judged
 
 
 def _sample(pairs: PairSet, most: int, generator: np.random.Generator) -> PairSet:

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pgnn.experiments.config import LABELS, MODELS, Column
+from pgnn.experiments.config import Column
+from pgnn.names import LABELS
+from pgnn.names import TABLE_ROWS as MODELS
 
 
 @dataclass(frozen=True)

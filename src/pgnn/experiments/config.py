@@ -3,35 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
+from pgnn import checks
 from pgnn.errors import PGNNError
-from pgnn.training.fit import FitSettings
-from pgnn.training.splits import Protocol, Task
-
-MODELS = (
-    "gcn",
-    "sage",
-    "gat",
-    "gin",
-    "pgnn-f-1l",
-    "pgnn-f-2l",
-    "pgnn-e-1l",
-    "pgnn-e-2l",
-    "pgnn-p-2l",
-)
-LABELS = {
-    "gcn": "GCN",
-    "sage": "GraphSAGE",
-    "gat": "GAT",
-    "gin": "GIN",
-    "mlp": "MLP",
-    "pgnn-f-1l": "P-GNN-F-1L",
-    "pgnn-f-2l": "P-GNN-F-2L",
-    "pgnn-e-1l": "P-GNN-E-1L",
-    "pgnn-e-2l": "P-GNN-E-2L",
-    "pgnn-p-2l": "P-GNN-P-2L",
-}
+from pgnn.names import PROTOCOLS, TABLE_ROWS, Protocol, Task
+from pgnn.training.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -58,7 +35,7 @@ class Column:
 
     def published(self, model: str) -> tuple[float, float] | None:
         """Return the paper's mean and deviation for a model, if it has them."""
-        index = MODELS.index(model)
+        index = TABLE_ROWS.index(model) if model in TABLE_ROWS else len(self.paper)
         return self.paper[index] if index < len(self.paper) else None
 
 
@@ -69,7 +46,7 @@ def _column(
     return Column(name, title, table, dataset, task, title.endswith("-T"), tuple(numbers))
 
 
-# Rows in the order of MODELS. The first row of the paper's second table says GAT and must be GCN.
+# In the order of TABLE_ROWS. The first row of the paper's second table says GAT, must be GCN.
 COLUMNS = {
     column.name: column
     for column in (
@@ -123,56 +100,58 @@ class Setup:
 
     Attributes:
         protocol: Whose splits; see `pgnn.training.splits`.
-        variant: Whose reading of a P-GNN; see `pgnn.nn.make_pgnn`.
-        decoder: "dot" or "distance".
-        scheme: How anchor-sets are sampled.
         standardize: How features are standardised; see `pgnn.datasets.load`.
         keep: Which graphs of Protein.
-        fit: How to train.
-        c: The paper's constant of the number of anchor-sets; None for the model's own.
+        recipe: How to train, but for the task, the model and the seed.
     """
 
     protocol: Protocol
-    variant: Literal["paper", "released"]
-    decoder: Literal["dot", "distance"]
-    scheme: Literal["bernoulli", "fixed"]
     standardize: Literal["feature", "node"] | None
     keep: Literal["paper", "released"]
-    fit: FitSettings
-    c: float | None = None
+    recipe: Recipe
 
 
-_PAPER = Setup(
-    *("paper", "released", "distance", "bernoulli", "feature", "paper"),
-    fit=FitSettings(epochs=1000, patience=30),
+# The loop of the released code; results are those of the best epoch.
+_LOOP = Recipe(
+    epochs=2000,
+    lr_drop=200,
+    batch_graphs=8,
+    eval_every=10,
+    patience=30,
+    eval_draws=1,
+    max_pairs=None,
+    folds=0,
+    judged="epoch",
 )
+_PAPER = Setup("paper", "feature", "paper", replace(_LOOP, epochs=1000))
 _RELEASED = Setup(
-    *("released", "released", "dot", "fixed", "node", "released"),
-    fit=FitSettings(patience=30, reuse_draw=True),
+    "released",
+    "node",
+    "released",
+    replace(_LOOP, decoder="dot", scheme="fixed", reuse_draw=True),
 )
 # What the machine's time does not allow in full; docs/reproduction.md says so beside the numbers.
-_SHORTER = {
+_SHORTER: dict[str, dict[str, Any]] = {
     "email": {"epochs": 300},
     "protein": {"epochs": 30, "batch_graphs": 64, "eval_every": 3, "max_pairs": 50_000},
     "ppi": {"epochs": 20, "batch_graphs": 1, "eval_every": 2, "max_pairs": 30_000},
 }
 
 
-# PageRank to 484 sets of 3,000 nodes takes a second, and there are 24 graphs an epoch.
-_PPI_PAGERANK = {"epochs": 3, "eval_every": 1}
+# PageRank to 484 sets of 3,000 nodes takes a second, and there are 24 graphs per epoch.
+_PPI_PAGERANK: dict[str, Any] = {"epochs": 3, "eval_every": 1, "c": 0.25}
 
 
-def setup_of(column: str, protocol: Protocol, model: str | None = None) -> Setup:
-    """Return the settings of a column's cells, or of one model's."""
-    if protocol not in ("paper", "released"):
-        raise PGNNError(f"protocol must be 'paper' or 'released' (got {protocol!r})")
+def setup_of(column: str, protocol: Protocol, model: str) -> Setup:
+    """Return the settings of one cell."""
+    checks.one_of("protocol", protocol, PROTOCOLS)
     setup = _PAPER if protocol == "paper" else _RELEASED
-    shorter = _SHORTER.get(column, {})
+    changes: dict[str, Any] = dict(_SHORTER.get(column, {}))
     if (column, protocol) == ("ppi", "released"):
-        shorter = {**shorter, "epochs": 6}  # it trains on all 24 graphs
-    if (column, model) == ("ppi", "pgnn-p-2l"):
-        setup, shorter = replace(setup, c=0.25), {**shorter, **_PPI_PAGERANK}
-    return replace(setup, fit=replace(setup.fit, **shorter))  # type: ignore[arg-type]
+        changes["epochs"] = 6  # it trains on all 24 graphs
+    if model == "pgnn-p-2l":
+        changes |= _PPI_PAGERANK if column == "ppi" else {"eval_draws": 8}
+    return replace(setup, recipe=replace(setup.recipe, **changes))
 
 
 def columns_of(table: str) -> list[Column]:

@@ -6,12 +6,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from pgnn import checks
 from pgnn.errors import PGNNError
 from pgnn.experiments.compare import TableOfCells, compare
-from pgnn.experiments.config import COLUMNS, MODELS, columns_of, setup_of
+from pgnn.experiments.config import COLUMNS, columns_of
 from pgnn.experiments.render import to_markdown, to_png
 from pgnn.experiments.run import Job, Store, run_heuristics, run_jobs
 from pgnn.io.atomic import make_folder, open_atomic
+from pgnn.names import PROTOCOLS
+from pgnn.names import TABLE_ROWS as MODELS
 
 Progress = Callable[[int, int, str], object]
 
@@ -51,7 +54,7 @@ def reproduce(
     if unknown:
         raise PGNNError(f"there is no row {min(unknown)!r}; the rows are {', '.join(MODELS)}")
     for protocol in protocols:
-        setup_of(columns[0].name, protocol)  # type: ignore[arg-type]
+        checks.one_of("protocol", protocol, PROTOCOLS)
     make_folder(out)  # before the runs: what cannot be stored need not be run
     store = Store(out / "reproduction.jsonl")
     if store.records() and not resume:

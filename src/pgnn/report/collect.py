@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from pgnn.experiments.config import COLUMNS, LABELS
+from pgnn.experiments.config import COLUMNS
 from pgnn.experiments.render import PPI_NOTE
 from pgnn.io import id_array
+from pgnn.names import LABELS
 from pgnn.positions import anchor_distances
 from pgnn.positions.anchors import sample_anchor_sets
 from pgnn.prediction.ranking import predict
@@ -21,12 +22,14 @@ _ASKED = 5  # nodes that similar ones are listed of
 
 def collect_run(run: Run, *, top: int = 20) -> RunReport:
     """Gather results, curves, one draw of anchor-sets, embeddings and predictions of a run."""
-    learner, metrics = run.learner, run.metrics
+    learner, metrics = run.learner, run.outcome.to_json()
     recipe = learner.recipe
     sets = sample_anchor_sets(
-        run.seen.num_nodes, num_sets=min(learner.num_sets or _MAX_SETS, _MAX_SETS), rng=recipe.seed
+        run.data.seen.num_nodes,
+        num_sets=min(learner.num_sets or _MAX_SETS, _MAX_SETS),
+        rng=recipe.seed,
     )
-    found = anchor_distances(run.seen, sets)
+    found = anchor_distances(run.data.seen, sets)
     return RunReport(
         title=f"{_label(recipe.model)} on {run.config.get('train', {}).get('graph', 'a graph')}",
         facts=_facts(run),
@@ -34,11 +37,11 @@ def collect_run(run: Run, *, top: int = 20) -> RunReport:
         history=run.history,
         best_epoch=int(metrics["best_epoch"]),
         roc=_curves(metrics, _label(recipe.model)),
-        graph=run.seen,
+        graph=run.data.seen,
         sets=sets,
         num_sets=learner.num_sets or None,
         hops=np.asarray(found.hops if found.hops is not None else found.lengths),
-        embedding=learner.embed(run.seen),
+        embedding=learner.embed(run.data.seen),
         links=_links(run, top),
         links_title="Most likely missing links" if recipe.task == "link" else "Most similar nodes",
         notes=_notes(run),
@@ -50,11 +53,11 @@ def _label(model: str) -> str:
 
 
 def _facts(run: Run) -> list[tuple[str, str]]:
-    metrics, graph, recipe = run.metrics, run.graph, run.learner.recipe
+    metrics, graph, recipe = run.outcome.to_json(), run.data.graph, run.learner.recipe
     kinds = [
         *(["directed"] * graph.directed),
         *(["weighted"] * (graph.weights is not None)),
-        *([] if run.learner.mean is None else [f"{len(run.learner.mean)} features a node"]),
+        *([f"{run.learner.num_features} features per node"] * (run.learner.num_features > 0)),
         *([] if graph.y is None else [f"{len(np.unique(graph.y))} labels"]),
     ]
     size = f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges"
@@ -73,11 +76,11 @@ def _facts(run: Run) -> list[tuple[str, str]]:
 
 def _rows(metrics: dict[str, Any], model: str) -> list[Row]:
     paper = None
-    if "column" in metrics and metrics["column"] in COLUMNS:
-        column = COLUMNS[metrics["column"]]
-        paper = column.published(model) if model != "mlp" else None
+    experiment = metrics["experiment"]
+    if experiment is not None and experiment["column"] in COLUMNS:
+        paper = COLUMNS[experiment["column"]].published(model)
     rows = []
-    if "test" in metrics:
+    if metrics["test"] is not None:
         rows.append(Row(f"{_label(model)} (this run)", metrics["test"], paper=paper))
     rows += [
         Row(name, found["metrics"], kind="heuristic")
@@ -87,8 +90,8 @@ def _rows(metrics: dict[str, Any], model: str) -> list[Row]:
 
 
 def _curves(metrics: dict[str, Any], name: str) -> dict[str, tuple[Any, Any]]:
-    curves = {name: metrics["roc"]} if "roc" in metrics else {}
-    curves |= {k: v["roc"] for k, v in metrics.get("heuristics", {}).items() if "roc" in v}
+    curves = {name: metrics["roc"]} if metrics["roc"] else {}
+    curves |= {k: v["roc"] for k, v in metrics.get("heuristics", {}).items() if v["roc"]}
     return {k: (np.array(v["fpr"]), np.array(v["tpr"])) for k, v in curves.items()}
 
 
@@ -96,10 +99,10 @@ def _links(run: Run, top: int) -> list[dict[str, Any]]:
     """Predict on the whole graph: a held-out edge is known, and is no prediction."""
     asked = None
     if run.learner.recipe.task == "pair":
-        asked = np.argsort(-run.graph.degrees, kind="stable")[:_ASKED]
+        asked = np.argsort(-run.data.graph.degrees, kind="stable")[:_ASKED]
         top = max(1, top // _ASKED)
-    found = predict(run.learner, run.graph, top=top, nodes=asked)
-    ids = id_array(run.graph)
+    found = predict(run.learner, run.data.graph, top=top, nodes=asked)
+    ids = id_array(run.data.graph)
     return [
         {"source": ids[u].item(), "target": ids[v].item(), "score": score, "spread": spread}
         for (u, v), score, spread in zip(
@@ -110,11 +113,12 @@ def _links(run: Run, top: int) -> list[dict[str, Any]]:
 
 def _notes(run: Run) -> list[str]:
     notes = []
-    if run.metrics.get("graphs", 1) > 1:
+    facts, experiment = run.outcome.graph, run.outcome.experiment
+    if facts.graphs > 1:
         notes.append(
-            f"Results are means over the test graphs of {run.metrics['graphs']} graphs; "
+            f"Results are means over the test graphs of {facts.graphs} graphs; "
             "curves, drawing and map are of the first of them."
         )
-    if run.metrics.get("column") == "ppi":
+    if experiment is not None and experiment.column == "ppi":
         notes.append(PPI_NOTE)
     return notes

@@ -7,17 +7,20 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from pgnn.errors import PGNNError
 from pgnn.evaluation.metrics import roc_auc, without_rounding
+from pgnn.pairs.sets import Split
+from pgnn.seeds import Purpose, seed_of
 from pgnn.training.batches import Batch, Draws, Pairs, Part
 from pgnn.training.checkpoint import (
     load_checkpoint,
@@ -25,15 +28,48 @@ from pgnn.training.checkpoint import (
     save_checkpoint,
     unpack_training,
 )
-from pgnn.training.records import Epoch as Epoch
-from pgnn.training.records import Fit as Fit
-from pgnn.training.records import FitSettings as FitSettings
-from pgnn.training.splits import Split
+from pgnn.training.recipe import FitSettings
 
-Progress = Callable[["Epoch"], object]
 _CHECKPOINT_SECONDS = 10.0
 _ONE_THREAD_NODES = 1 << 10
-TRAIN, _EVAL, DROPOUT, _ORDER, _PAIRS = range(5)  # what a stream of random numbers is for
+_KEPT_SECONDS = 1.0  # how old the state may be that is written when training is stopped
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """One line of the history; AUCs where it was evaluated."""
+
+    epoch: int
+    loss: float
+    val_auc: float | None = None
+    test_auc: float | None = None
+
+
+@dataclass
+class Fit:
+    """The course of training: its history, the best epoch by validation AUC, and its duration.
+
+    Attributes:
+        history: One record per epoch.
+        best_epoch: The epoch whose state was kept.
+        val_auc: Validation AUC of that epoch.
+        test_auc: Its test AUC, or None without test pairs.
+        seconds: How long training took, in all sessions together.
+        stopped_early: Whether patience ended it.
+        test_scores: Scores of the test pairs that `test_auc` was computed from, split by split.
+    """
+
+    history: list[Epoch] = field(default_factory=list)
+    best_epoch: int = 0
+    val_auc: float = -math.inf
+    test_auc: float | None = None
+    seconds: float = 0.0
+    stopped_early: bool = False
+    test_scores: list[float] | None = None
+
+
+Progress = Callable[[Epoch], object]
+State = tuple[dict[str, Tensor], dict[str, Any]]
 
 
 def fit(
@@ -105,6 +141,7 @@ class _Run:
     ) -> None:
         self.modules = nn.ModuleDict({"model": model, "decoder": decoder})
         self.settings, self.draws, self.seed = settings, draws, seed
+        self.eval_every = settings.eval_every or 5
         self.device = device = next(model.parameters()).device
         self.train_batches = _batches(splits, ("train",), settings.batch_graphs, device)
         self.eval_batches = _batches(splits, ("val", "test"), settings.batch_graphs, device)
@@ -136,23 +173,35 @@ class _Run:
         """Run the epochs that are left, then load the best state."""
         settings = self.settings
         began, written = time.perf_counter() - self.fit.seconds, time.monotonic()
-        with self._drawn_ahead() as inputs:
-            while self.epoch < settings.epochs and not self.fit.stopped_early:
-                self.epoch += 1
-                record = self._one_epoch(inputs)
-                self.fit.history.append(record)
-                self.fit.seconds = time.perf_counter() - began
-                if progress is not None:
-                    progress(record)
-                if checkpoint is not None and time.monotonic() - written > _CHECKPOINT_SECONDS:
-                    self.save(Path(checkpoint))
-                    written = time.monotonic()
+        kept: State | None = None
+        kept_at = -math.inf
+        try:
+            with self._drawn_ahead() as inputs:
+                while self.epoch < settings.epochs and not self.fit.stopped_early:
+                    self.epoch += 1
+                    record = self._one_epoch(inputs)
+                    self.fit.history.append(record)
+                    self.fit.seconds = time.perf_counter() - began
+                    now = time.monotonic()
+                    if checkpoint is not None and now - kept_at > _KEPT_SECONDS:
+                        kept, kept_at = self.state(), now
+                    if progress is not None:
+                        progress(record)
+                    if checkpoint is not None and now - written > _CHECKPOINT_SECONDS:
+                        save_checkpoint(checkpoint, *self.state())
+                        written = time.monotonic()
+        except (KeyboardInterrupt, SystemExit):
+            # In the middle of an epoch: what is written is the state after a whole one.
+            if checkpoint is not None and kept is not None:
+                save_checkpoint(checkpoint, *kept)
+            raise
         self.modules.load_state_dict(self.best)
         if settings.eval_draws > 1 and self._has("test"):
-            self.fit.test_auc = self._auc("test", settings.eval_draws)
+            self.fit.test_auc, scores = self._auc("test", settings.eval_draws)
+            self.fit.test_scores = scores.tolist()
         self.fit.seconds = time.perf_counter() - began
         if checkpoint is not None:
-            self.save(Path(checkpoint))
+            save_checkpoint(checkpoint, *self.state())
 
     def _one_epoch(self, inputs: Iterator[Any]) -> Epoch:
         settings = self.settings
@@ -173,13 +222,13 @@ class _Run:
                 f"the loss is {loss} in epoch {self.epoch}; use a smaller learning rate than "
                 f"{settings.lr:g}, or scale the features"
             )
-        if self.epoch % settings.eval_every and self.epoch != settings.epochs:
+        if self.epoch % self.eval_every and self.epoch != settings.epochs:
             return Epoch(self.epoch, loss)
         return self._evaluate(loss)
 
     def _seed_dropout(self, step: int) -> None:
         # torch.manual_seed would format a stack trace each time, for devices not yet in use.
-        seed = self._seed(DROPOUT, self.epoch, step)
+        seed = self._seed(Purpose.DROPOUT, self.epoch, step)
         torch.default_generator.manual_seed(seed)
         if self.device.type == "cuda":
             torch.cuda.manual_seed(seed)
@@ -187,7 +236,7 @@ class _Run:
     def _step(self, index: int, read: Any, step: int) -> Tensor:
         pairs = self.train_pairs[index]
         if self.settings.max_pairs is not None:
-            rng = np.random.default_rng(self._seed(_PAIRS, self.epoch, step))
+            rng = np.random.default_rng(self._seed(Purpose.SAMPLED_PAIRS, self.epoch, step))
             pairs = pairs.sample(self.settings.max_pairs, rng)
         batch = self.train_batches[index]
         self.optimizer.zero_grad()
@@ -203,7 +252,7 @@ class _Run:
         """Return the order of the batches in an epoch."""
         if len(self.train_batches) == 1:
             return [0]
-        rng = np.random.default_rng(self._seed(_ORDER, epoch))
+        rng = np.random.default_rng(self._seed(Purpose.BATCH_ORDER, epoch))
         return [int(index) for index in rng.permutation(len(self.train_batches))]
 
     @contextmanager
@@ -214,7 +263,7 @@ class _Run:
         only hand the interpreter to and fro.
         """
         steps = (
-            (self.train_batches[index], TRAIN, epoch, step)
+            (self.train_batches[index], Purpose.TRAINING_ANCHORS, epoch, step)
             for epoch in range(self.epoch + 1, self.settings.epochs + 1)
             for step, index in enumerate(self._order(epoch))
         )
@@ -234,14 +283,14 @@ class _Run:
 
             yield ahead()
 
-    def _read(self, batch: Batch, purpose: int, *numbers: int) -> Any:
+    def _read(self, batch: Batch, purpose: Purpose, *numbers: int) -> Any:
         """Return what the model reads of a batch besides features: positions, or edges."""
         if self.draws is None:
             return batch.edge_index
         return batch.draw(self.draws, np.random.default_rng(self._seed(purpose, *numbers)))
 
-    def _seed(self, *numbers: int) -> int:
-        return seed_of(self.seed, *numbers)
+    def _seed(self, purpose: Purpose, *numbers: int) -> int:
+        return seed_of(self.seed, purpose, *numbers)
 
     # ------------------------------------------------------------------ evaluation
 
@@ -249,20 +298,22 @@ class _Run:
         return any(pairs is not None for pairs in self.eval_pairs[part])
 
     def _evaluate(self, loss: float) -> Epoch:
-        val = self._auc("val", 1)
+        val, _ = self._auc("val", 1)
         test = None
         if val > self.fit.val_auc:
-            test = self._auc("test", 1) if self._has("test") else None
+            if self._has("test"):
+                test, scores = self._auc("test", 1)
+                self.fit.test_scores = scores.tolist()
             self.fit.val_auc, self.fit.test_auc, self.fit.best_epoch = val, test, self.epoch
             self.best = {k: v.clone() for k, v in self.modules.state_dict().items()}
         elif self.settings.patience is not None:
-            waited = (self.epoch - self.fit.best_epoch) // self.settings.eval_every
+            waited = (self.epoch - self.fit.best_epoch) // self.eval_every
             self.fit.stopped_early = waited >= self.settings.patience
         return Epoch(self.epoch, loss, val, test)
 
     @torch.no_grad()
-    def _auc(self, part: Part, num_draws: int) -> float:
-        """Return the mean over graphs of the AUC of scores averaged over draws."""
+    def _auc(self, part: Part, num_draws: int) -> tuple[float, NDArray[np.floating]]:
+        """Return the mean over graphs of the AUC of scores averaged over draws, and the scores."""
         self.modules.eval()
         labels, scores, groups, graphs = [], [], [], 0
         for number, (batch, pairs) in enumerate(
@@ -274,7 +325,7 @@ class _Run:
             for draw in range(num_draws):
                 read = self.last_draw.get(_graphs(batch))
                 if read is None or num_draws > 1:
-                    read = self._read(batch, _EVAL, self.epoch, number, draw)
+                    read = self._read(batch, Purpose.EVALUATION_ANCHORS, self.epoch, number, draw)
                 total += self.modules["decoder"](self.modules["model"](batch.x, read), pairs.nodes)
             if not bool(torch.isfinite(total).all()):
                 raise PGNNError(f"scores are not finite in epoch {self.epoch}")
@@ -284,7 +335,7 @@ class _Run:
             graphs += len(batch.sizes)
         group = np.concatenate(groups)
         judged = without_rounding(np.concatenate(scores), group)
-        return roc_auc(np.concatenate(labels), judged, groups=group)
+        return roc_auc(np.concatenate(labels), judged, groups=group), judged
 
     # ------------------------------------------------------------------ checkpoints
 
@@ -304,14 +355,11 @@ class _Run:
             ],
         }
 
-    def save(self, path: Path) -> None:
-        """Write everything that is needed to go on."""
+    def state(self) -> State:
+        """Return a copy of everything that is needed to go on."""
         tensors = pack_training(self.modules, self.best, self.optimizer)
-        save_checkpoint(
-            path,
-            tensors,
-            {"identity": self._identity, "epoch": self.epoch, "fit": asdict(self.fit)},
-        )
+        description = {"identity": self._identity, "epoch": self.epoch, "fit": asdict(self.fit)}
+        return {name: tensor.clone() for name, tensor in tensors.items()}, description
 
     def restore(self, path: Path) -> None:
         """Take up what `save` wrote."""
@@ -323,14 +371,9 @@ class _Run:
             )
         self.best = unpack_training(tensors, self.modules, self.optimizer)
         self.epoch = description["epoch"]
-        found = dict(description["fit"])
-        found["history"] = [Epoch(**record) for record in found["history"]]
-        self.fit = Fit(**found)
-
-
-def seed_of(seed: int, *numbers: int) -> int:
-    """Return a seed of its own for each purpose, epoch and step of a run."""
-    return int(np.random.SeedSequence([seed, *numbers]).generate_state(1, np.uint64)[0])
+        course = dict(description["fit"])
+        course["history"] = [Epoch(**record) for record in course["history"]]
+        self.fit = Fit(**course)
 
 
 def _batches(

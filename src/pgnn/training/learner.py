@@ -1,175 +1,168 @@
-"""Learner: a model with all it needs to read a graph, to be trained, asked, saved and loaded."""
+"""Learner: a model with all it needs to read a graph; it is trained, asked, saved and loaded."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
-from pgnn.nn import PRESETS
+from pgnn.nn import PRESETS, DistanceDecoder, DotDecoder, make_baseline, make_pgnn
+from pgnn.pairs.ranks import as_pairs
+from pgnn.pairs.sets import PairSet, Split
+from pgnn.seeds import Purpose, generator_of
 from pgnn.training.batches import Batch, Draws, default_num_sets
 from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
-from pgnn.training.fit import Fit, Progress, fit, seed_of
-from pgnn.training.learner_parts import Scorer as Scorer
-from pgnn.training.learner_parts import make_modules, mean_weight, read_standard, usable_device
+from pgnn.training.fit import Fit, Progress, fit
 from pgnn.training.recipe import Recipe
-from pgnn.training.splits import PairSet, Split, hide_in_folds, split_links, split_pairs
+from pgnn.training.splits import hide_in_folds
 
+Floats = NDArray[np.float32]
 _DAMAGED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError)
-_WEIGHTS, _SPLIT, _FOLDS, _ASK = range(10, 14)  # what a stream of random numbers is for
 
 
-@dataclass(frozen=True)
-class Trained:
-    """What training gave besides the learner itself: its course, and the pairs it was judged by."""
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """How a graph is made ready for a model, as fixed by the graphs that it learns from.
 
-    fit: Fit
-    split: Split
+    Attributes:
+        num_sets: Number of anchor-sets, the length of embeddings of a P-GNN; 0 for a baseline.
+        mean: Mean of each node feature, or None if the graphs have no features.
+        scale: Standard deviation of each node feature, or None.
+        unit: Mean weight of a visible edge: lengths are measured in it.
+    """
+
+    num_sets: int
+    mean: Floats | None = None
+    scale: Floats | None = None
+    unit: float = 1.0
+
+    @classmethod
+    def of(cls, recipe: Recipe, graphs: Sequence[Graph], *, standardise: bool = True) -> Inputs:
+        """Measure visible graphs: edges that are held out have no say.
+
+        Args:
+            recipe: The settings.
+            graphs: Graphs of which all have features, equally many, or none.
+            standardise: Whether features still have to be standardised.
+        """
+        num_sets = 0
+        if recipe.model in PRESETS:
+            c = recipe.c or PRESETS[recipe.model].c
+            largest = max(graph.num_nodes for graph in graphs)
+            num_sets = recipe.num_sets or default_num_sets(largest, c)
+        mean, scale = _feature_scale(graphs, standardise)
+        return cls(num_sets, mean, scale, _mean_weight(graphs))
 
 
+@dataclass(frozen=True, eq=False)
 class Learner:
-    """A model and a decoder, and how graphs are made ready for them.
+    """A recipe, modules and inputs: the value that training improves and questions are put to.
 
-    Args:
-        recipe: The settings.
-        graph: The graph to train on; it decides how many features and anchor-sets there are.
-        device: Where the model is.
+    `make_learner` makes one with fresh weights, `Learner.load` one from a file.
 
     Attributes:
         recipe: The settings, with what was left open decided by the size of the graph.
-        num_sets: Number of anchor-sets, the length of embeddings of a P-GNN; 0 for a baseline.
-        mean: Mean of each feature of the graph it was trained on, or None if it had none.
-        scale: Their standard deviations, or None.
-        unit: Mean weight of an edge that training saw: lengths are measured in it.
+        inputs: How graphs are made ready.
         model: From features and positions (or edges) to embeddings.
         decoder: From embeddings to scores of pairs.
     """
 
-    mean: NDArray[np.float32] | None
-    scale: NDArray[np.float32] | None
+    recipe: Recipe
+    inputs: Inputs
+    model: nn.Module
+    decoder: nn.Module
 
-    def __init__(self, recipe: Recipe, graph: Graph, *, device: str = "cpu") -> None:
-        recipe = recipe.resolved(graph.num_nodes)
-        num_sets = 0
-        if recipe.model in PRESETS:
-            num_sets = recipe.num_sets or default_num_sets(graph.num_nodes, PRESETS[recipe.model].c)
-        x = None if graph.x is None or not graph.x.shape[1] else graph.x.astype(np.float64)
-        self._build(recipe, num_sets, None if x is None else x.shape[1], device)
-        if x is not None:
-            constant = np.ptp(x, axis=0) == 0
-            self.mean = x.mean(axis=0).astype(np.float32)
-            deviation = x.std(axis=0).astype(np.float32)  # may be too small for float32
-            self.scale = np.where(constant | (deviation == 0), np.float32(1), deviation)
-        self.unit = mean_weight(graph)
+    @property
+    def num_sets(self) -> int:
+        """Number of anchor-sets; 0 for a baseline."""
+        return self.inputs.num_sets
 
-    def _build(self, recipe: Recipe, num_sets: int, num_features: int | None, device: str) -> None:
-        self.recipe, self.num_sets = recipe, num_sets
-        self.mean = self.scale = None
-        self.unit = 1.0
-        self.device = usable_device(device)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed_of(recipe.seed, _WEIGHTS))
-            self.model, self.decoder = make_modules(recipe, num_features or 1)
-        self.model.to(self.device)
-        self.decoder.to(self.device)
+    @property
+    def num_features(self) -> int:
+        """Number of features per node that the model was made for; 0 for none."""
+        return 0 if self.inputs.mean is None else len(self.inputs.mean)
 
-    @classmethod
-    def of(
-        cls, recipe: Recipe, model: nn.Module, decoder: nn.Module, *, graph: Graph, num_sets: int
-    ) -> Learner:
-        """Wrap modules that were trained elsewhere on graphs with features like this one's."""
-        found = cls.__new__(cls)
-        found.recipe, found.num_sets, found.unit = recipe, num_sets, 1.0
-        found.model, found.decoder = model, decoder
-        found.device = next(model.parameters()).device
-        found.mean = found.scale = None
-        if graph.x is not None and not np.array_equal(graph.x, np.ones((len(graph.x), 1))):
-            width = graph.x.shape[1]
-            found.mean, found.scale = np.zeros(width, np.float32), np.ones(width, np.float32)
-        return found
+    @property
+    def device(self) -> torch.device:
+        """Where the model computes."""
+        return next(self.model.parameters()).device
+
+    @property
+    def embedding_width(self) -> int:
+        """How many numbers the embedding of a node has."""
+        return self.num_sets or self.recipe.hidden_channels
 
     # ------------------------------------------------------------------ training
 
-    @property
-    def draws(self) -> Draws | None:
-        """How positions are drawn; None for a baseline."""
+    def train(
+        self,
+        splits: Sequence[Split],
+        *,
+        checkpoint: Path | None = None,
+        resume: bool = False,
+        progress: Progress | None = None,
+    ) -> Fit:
+        """Train on the pairs of splits and keep the state that is best on validation pairs.
+
+        Args:
+            splits: What `pgnn.training.splits` made; the model sees visible graphs only.
+            checkpoint: File to write the state to now and then.
+            resume: Whether to go on from the checkpoint if there is one.
+            progress: Called with each epoch's record.
+
+        Raises:
+            PGNNError: If there is nothing to learn from or to choose by, or training fails.
+        """
+        recipe = self.recipe
+        ready = [replace(split, graph=self.ready(split.graph)) for split in splits]
+        if recipe.task == "link" and recipe.folds:
+            rng = generator_of(recipe.seed, Purpose.FOLDS)
+            ready = [
+                part for split in ready for part in hide_in_folds(split, recipe.folds, rng=rng)
+            ]
+        return fit(
+            self.model,
+            self.decoder,
+            ready,
+            settings=recipe,
+            draws=self._draws(None if recipe.num_sets is None else self.num_sets),
+            seed=recipe.seed,
+            checkpoint=checkpoint,
+            resume=resume,
+            progress=progress,
+        )
+
+    def _draws(self, num_sets: int | None) -> Draws | None:
+        """Return how positions are drawn; None for a baseline.
+
+        Without a number of sets, each batch has as many as its largest graph needs.
+        """
         if self.recipe.model not in PRESETS:
             return None
         preset = PRESETS[self.recipe.model]
         return Draws(
             preset.proximity,
             preset.cutoff,
-            num_sets=self.num_sets,
+            num_sets=num_sets,
+            c=self.recipe.c or preset.c,
             scheme=self.recipe.scheme,
             alpha=preset.alpha,
             tol=preset.tol,
         )
 
-    def split(self, graph: Graph) -> Split:
-        """Split a graph into what training sees, and pairs to learn from, choose by and judge by.
-
-        The same graph is split the same way each time.
-        """
-        chosen = self.recipe
-        rng = np.random.default_rng(seed_of(chosen.seed, _SPLIT))
-        maker = split_links if chosen.task == "link" else split_pairs
-        return maker(graph, rng=rng, val=chosen.val, test=chosen.test)
-
-    def train(
-        self,
-        graph: Graph,
-        *,
-        checkpoint: Path | None = None,
-        resume: bool = False,
-        progress: Progress | None = None,
-    ) -> Trained:
-        """Train on a graph and keep the state that is best on validation pairs.
-
-        Args:
-            graph: The whole graph; held-out edges are hidden from the model.
-            checkpoint: File to write the state to now and then.
-            resume: Whether to go on from the checkpoint if there is one.
-            progress: Called with each epoch's record.
-
-        Raises:
-            PGNNError: If the graph is too small to be split, has no labels for task "pair", or
-                training fails.
-        """
-        split = self.split(graph)
-        self.unit = mean_weight(split.graph)  # held-out edges have no say in it
-        seen = replace(split, graph=self.ready(split.graph))
-        splits: Sequence[Split] = [seen]
-        if self.recipe.task == "link" and self.recipe.folds:
-            splits = hide_in_folds(
-                seen,
-                self.recipe.folds,
-                rng=np.random.default_rng(seed_of(self.recipe.seed, _FOLDS)),
-            )
-        found = fit(
-            self.model,
-            self.decoder,
-            splits,
-            settings=self.recipe.fit_settings(),
-            draws=self.draws,
-            seed=self.recipe.seed,
-            checkpoint=checkpoint,
-            resume=resume,
-            progress=progress,
-        )
-        return Trained(found, split)
-
     # ------------------------------------------------------------------ asking
 
-    def embed(self, graph: Graph, *, draw: int = 0) -> NDArray[np.float32]:
+    def embed(self, graph: Graph, *, draw: int = 0) -> Floats:
         """Return the embedding of each node of any graph, float32 `[n, d]`.
 
         A P-GNN describes nodes by their distances to one draw of anchor-sets, the same for the same
@@ -181,11 +174,11 @@ class Learner:
 
     def scorer(self, graph: Graph, *, num_draws: int | None = None) -> Scorer:
         """Return what scores pairs of nodes of a graph, over some draws of anchor-sets."""
-        draws = 1 if self.draws is None else num_draws or self.recipe.eval_draws
+        count = 1 if self.num_sets == 0 else num_draws or self.recipe.eval_draws
         with self._asking():
             batch = self._batch(graph)
-            found = [self._embedding(batch, draw) for draw in range(draws)]
-        return Scorer(self.decoder, found)
+            embeddings = [self._embedding(batch, draw) for draw in range(count)]
+        return Scorer(self.decoder, embeddings)
 
     def ready(self, graph: Graph) -> Graph:
         """Return a graph as the model reads it: features standardised, weights as it needs them.
@@ -200,30 +193,29 @@ class Learner:
     def _weights(self, graph: Graph) -> NDArray[np.float64] | None:
         if graph.weights is None:
             return None
-        draws = self.draws
+        preset = PRESETS.get(self.recipe.model)
         with np.errstate(all="ignore"):  # what does not fit is refused below
-            weights = graph.weights / self.unit
-            if draws is not None and (draws.proximity == "ppr") == (
-                self.recipe.weights == "length"
-            ):
+            weights = graph.weights / self.inputs.unit
+            if preset and (preset.proximity == "ppr") == (self.recipe.weights == "length"):
                 weights = 1 / weights  # walks read strengths, searches lengths
         if not ((weights > 0) & np.isfinite(weights)).all():
             raise PGNNError(
                 f"weights from {graph.weights.min():g} to {graph.weights.max():g} are too far from "
-                f"the mean weight in training, {self.unit:g}; scale or clip them"
+                f"the mean weight in training, {self.inputs.unit:g}; scale or clip them"
             )
         return weights
 
-    def _features(self, graph: Graph) -> NDArray[np.float32]:
-        if self.mean is None or self.scale is None:
+    def _features(self, graph: Graph) -> Floats:
+        mean, scale = self.inputs.mean, self.inputs.scale
+        if mean is None or scale is None:
             return np.ones((graph.num_nodes, 1), dtype=np.float32)
-        have = 0 if graph.x is None else graph.x.shape[1]
-        if graph.x is None or have != len(self.mean):
+        width = 0 if graph.x is None else graph.x.shape[1]
+        if graph.x is None or width != len(mean):
             raise PGNNError(
-                f"the model was trained with {len(self.mean)} features a node, and this graph has "
-                f"{have or 'none'}; give the same features"
+                f"the model was trained with {len(mean)} features per node, and this graph has "
+                f"{width or 'none'}; give the same features"
             )
-        return ((graph.x - self.mean) / self.scale).astype(np.float32)
+        return ((graph.x - mean) / scale).astype(np.float32)
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
@@ -236,65 +228,202 @@ class Learner:
         return Batch([Split(self.ready(graph), none, none, none)], self.device)
 
     def _embedding(self, batch: Batch, draw: int) -> Tensor:
-        if self.draws is None:
-            found: Tensor = self.model(batch.x, batch.edge_index)
+        draws = self._draws(self.num_sets)
+        if draws is None:
+            embedding: Tensor = self.model(batch.x, batch.edge_index)
         else:
-            rng = np.random.default_rng(seed_of(self.recipe.seed, _ASK, draw))
+            rng = generator_of(self.recipe.seed, Purpose.ASKED_ANCHORS, draw)
             threads = torch.get_num_threads()
-            found = self.model(batch.x, batch.draw(self.draws, rng, num_threads=threads))
-        if not bool(torch.isfinite(found).all()):
+            embedding = self.model(batch.x, batch.draw(draws, rng, num_threads=threads))
+        if not bool(torch.isfinite(embedding).all()):
             raise PGNNError("the model gives embeddings that are not finite; was it trained?")
-        return found
+        return embedding
 
     # ------------------------------------------------------------------ files
 
-    def save(self, path: str | Path) -> None:
-        """Write the learner to one safetensors file, whole or not at all."""
+    def save(self, path: str | Path, **more: Any) -> None:
+        """Write the learner to one safetensors file, whole or not at all.
+
+        Args:
+            path: The file.
+            more: What else to keep in its description, as JSON.
+        """
         tensors = {f"model.{name}": t for name, t in self.model.state_dict().items()}
         tensors |= {f"decoder.{name}": t for name, t in self.decoder.state_dict().items()}
-        if self.mean is not None and self.scale is not None:
+        inputs = self.inputs
+        if inputs.mean is not None and inputs.scale is not None:
             tensors |= {
-                "features.mean": torch.from_numpy(self.mean),
-                "features.scale": torch.from_numpy(self.scale),
+                "features.mean": torch.from_numpy(inputs.mean),
+                "features.scale": torch.from_numpy(inputs.scale),
             }
-        save_checkpoint(
-            path,
-            tensors,
-            {
-                "kind": "learner",
-                "recipe": asdict(self.recipe),
-                "num_sets": self.num_sets,
-                "unit": self.unit,
-            },
-        )
+        description = {
+            "kind": "learner",
+            "recipe": asdict(self.recipe),
+            "num_sets": inputs.num_sets,
+            "unit": inputs.unit,
+        }
+        save_checkpoint(path, tensors, {**description, **more})
 
-    @classmethod
-    def load(cls, path: str | Path, *, device: str = "cpu") -> Learner:
+    @staticmethod
+    def load(path: str | Path, *, device: str = "cpu") -> Learner:
         """Read what `save` wrote; nothing in the file is executed.
 
         Raises:
             PGNNError: If the file is absent, damaged, of a newer format, or something else.
         """
-        usable_device(device)  # a device that is not there is no fault of the file
+        place = usable_device(device)  # a device that is not there is no fault of the file
         tensors, description = load_checkpoint(path)
         try:
             if description.get("kind") != "learner":
                 raise ValueError("it holds something else")
             recipe = Recipe.from_dict(description["recipe"])
-            standard = read_standard(tensors)
-            num_features = None if standard is None else len(standard[0])
-            found = cls.__new__(cls)
-            found._build(recipe, int(description["num_sets"]), num_features, device)
-            found.mean, found.scale = (None, None) if standard is None else standard
-            found.unit = float(description["unit"])
+            inputs = Inputs(
+                int(description["num_sets"]), *_read_scale(tensors), float(description["unit"])
+            )
             has_sets = recipe.model in PRESETS
-            if not 0 < found.unit < math.inf or (found.num_sets > 0) != has_sets:
+            if not 0 < inputs.unit < math.inf or (inputs.num_sets > 0) != has_sets:
                 raise ValueError("its unit or its number of sets makes no sense")
-            for name, module in (("model.", found.model), ("decoder.", found.decoder)):
+            learner = Learner(recipe, inputs, *_make_modules(recipe, inputs, place))
+            for name, module in (("model.", learner.model), ("decoder.", learner.decoder)):
                 module.load_state_dict(
                     {k[len(name) :]: t for k, t in tensors.items() if k.startswith(name)}
                 )
         except _DAMAGED as error:
             text = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise PGNNError(f"{path}: not a trained model of pgnn, or damaged ({text})") from error
-        return found
+        return learner
+
+
+def make_learner(
+    recipe: Recipe, graphs: Sequence[Graph], *, device: str = "cpu", standardise: bool = True
+) -> Learner:
+    """Make a learner with fresh weights for visible graphs.
+
+    Args:
+        recipe: The settings.
+        graphs: What the model will see, such as the graphs of splits.
+        device: Where the model computes.
+        standardise: Whether features still have to be standardised.
+
+    Raises:
+        PGNNError: If the device is not there.
+
+    Example:
+        >>> ring = Graph.from_edges([(v, (v + 1) % 10) for v in range(10)])
+        >>> make_learner(Recipe(model="pgnn-e-2l"), [ring]).embed(ring).shape
+        (10, 9)
+    """
+    recipe = recipe.resolved(max(graph.num_nodes for graph in graphs))
+    inputs = Inputs.of(recipe, graphs, standardise=standardise)
+    return Learner(recipe, inputs, *_make_modules(recipe, inputs, usable_device(device)))
+
+
+def _make_modules(
+    recipe: Recipe, inputs: Inputs, device: torch.device
+) -> tuple[nn.Module, nn.Module]:
+    """Return a model and a decoder with weights drawn from the recipe's seed."""
+    num_features = 1 if inputs.mean is None else len(inputs.mean)
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(recipe.seed)
+        decoder = DotDecoder() if recipe.decoder == "dot" else DistanceDecoder()
+        if recipe.model in PRESETS:
+            model: nn.Module = make_pgnn(
+                recipe.model,
+                num_features,
+                variant=recipe.variant,
+                hidden_channels=recipe.hidden_channels,
+                dropout=recipe.dropout,
+            )
+        else:
+            width = recipe.hidden_channels
+            model = make_baseline(
+                recipe.model, num_features, out_channels=width, dropout=recipe.dropout
+            )
+    return model.to(device), decoder.to(device)
+
+
+def usable_device(name: str) -> torch.device:
+    """Return a device by its name.
+
+    Raises:
+        PGNNError: If there is no such device here.
+    """
+    try:
+        probe = torch.zeros(1, device=name)
+        probe.cpu()  # a device without memory ("meta") cannot give numbers back
+        return probe.device
+    except (RuntimeError, AssertionError) as error:  # AssertionError: torch without CUDA
+        line = (str(error).splitlines() or [type(error).__name__])[0]
+        raise PGNNError(f"device {name!r} cannot be used ({line}); use cpu") from error
+
+
+def _mean_weight(graphs: Sequence[Graph]) -> float:
+    """Return the mean weight of an edge, 1 where there is none."""
+    weights = [graph.weights for graph in graphs if graph.weights is not None]
+    if not sum(map(len, weights)):
+        return 1.0
+    with np.errstate(over="ignore"):  # an infinite unit is refused where it is used
+        return float(np.concatenate(weights).mean())
+
+
+def _feature_scale(
+    graphs: Sequence[Graph], standardise: bool
+) -> tuple[Floats | None, Floats | None]:
+    """Return mean and deviation of each feature; None where nodes have nothing to tell apart."""
+    if any(graph.x is None or not graph.x.shape[1] for graph in graphs):
+        return None, None
+    x = np.concatenate([np.asarray(graph.x, dtype=np.float64) for graph in graphs])
+    width = x.shape[1]
+    if not standardise:
+        if np.array_equal(x, np.ones((len(x), 1))):
+            return None, None
+        return np.zeros(width, np.float32), np.ones(width, np.float32)
+    constant = np.ptp(x, axis=0) == 0
+    deviation = x.std(axis=0).astype(np.float32)  # may be too small for float32
+    scale = np.where(constant | (deviation == 0), np.float32(1), deviation)
+    return x.mean(axis=0).astype(np.float32), scale
+
+
+def _read_scale(tensors: Mapping[str, Tensor]) -> tuple[Floats | None, Floats | None]:
+    """Return mean and deviation of the features among the tensors of a file.
+
+    Raises:
+        ValueError: If only one is there, or they are not such numbers.
+    """
+    names = ("features.mean", "features.scale")
+    if not any(name in tensors for name in names):
+        return None, None
+    mean, scale = (tensors[name].numpy() for name in names)
+    sound = mean.ndim == 1 and mean.shape == scale.shape and len(mean) > 0
+    if not (sound and np.isfinite(mean).all() and np.isfinite(scale).all() and (scale > 0).all()):
+        raise ValueError("mean and deviation of the features make no sense")
+    return mean.astype(np.float32), scale.astype(np.float32)
+
+
+class Scorer:
+    """Scores pairs of nodes by embeddings of one or several draws of anchor-sets.
+
+    Attributes:
+        embeddings: `[n, d]`, one per draw.
+    """
+
+    def __init__(self, decoder: nn.Module, embeddings: list[Tensor]) -> None:
+        self.decoder, self.embeddings = decoder, embeddings
+
+    def __call__(self, pairs: ArrayLike) -> NDArray[np.float64]:
+        """Return the mean over draws of the chance of each pair, `[m]`."""
+        return self.with_spread(pairs)[0]
+
+    def with_spread(self, pairs: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the mean over draws, and the standard deviation, both `[m]`."""
+        index = torch.from_numpy(as_pairs(pairs, len(self.embeddings[0])))
+        index = index.to(self.embeddings[0].device)
+        total = np.zeros(len(index))
+        squares = np.zeros(len(index))
+        with torch.no_grad():
+            for embedding in self.embeddings:
+                chance = torch.sigmoid(self.decoder(embedding, index).double()).cpu().numpy()
+                total += chance
+                squares += chance**2
+        mean = total / len(self.embeddings)
+        return mean, np.sqrt(np.maximum(squares / len(self.embeddings) - mean**2, 0))

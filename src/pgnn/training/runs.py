@@ -1,6 +1,6 @@
 """Run directories: everything a training run leaves behind, in files that execute nothing.
 
-config.toml         what was asked; `pgnn train --config` does it again
+config.toml         the options; `pgnn train --config` does it again
 model.safetensors   the trained learner
 history.csv         loss and AUCs, epoch by epoch
 nodes.csv           row of the arrays and your id of each node, and its label
@@ -17,28 +17,44 @@ import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgnn.errors import PGNNError
+from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.io import id_array
 from pgnn.io.atomic import make_folder, open_atomic
 from pgnn.io.write import write_columns
 from pgnn.pairs.ranks import as_pairs
-from pgnn.training.splits import PairSet
+from pgnn.pairs.sets import PairSet
+from pgnn.training.fit import Epoch
+from pgnn.training.learner import Learner
+from pgnn.training.outcome import Outcome
 
-if TYPE_CHECKING:
-    from pgnn.training.fit import Epoch
-    from pgnn.training.learner import Learner
-
-FORMAT = 1
+FORMAT = 2
 CHECKPOINT = "checkpoint.safetensors"
-_HASHED = ("model.safetensors", "graph.npz")
-_HISTORY = ("epoch", "loss", "val_auc", "test_auc")
+_CONFIG, _METRICS, _HISTORY = "config.toml", "metrics.json", "history.csv"
+_MODEL, _GRAPH = "model.safetensors", "graph.npz"
+_HISTORY_COLUMNS = ("epoch", "loss", "val_auc", "test_auc")
+
+
+@dataclass(frozen=True, eq=False)
+class RunData:
+    """The graph of a run and the pairs it was judged by.
+
+    Attributes:
+        graph: The whole graph. Of a data set of several, the first that it was judged by.
+        seen: The graph as the model saw it in training: of links, training edges only.
+        pairs: The pairs of that graph it was judged by.
+    """
+
+    graph: Graph
+    seen: Graph
+    pairs: PairSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,30 +64,51 @@ class Run:
     Attributes:
         folder: Where it is.
         learner: The trained model.
-        graph: The whole graph. Of a data set of several, the first that it was judged by.
-        seen: The graph as the model saw it in training: of links, training edges only.
-        pairs: The pairs of that graph it was judged by.
-        metrics: The result.
-        history: One record an epoch.
-        config: What was asked.
+        outcome: The result.
+        history: One record per epoch.
+        config: The options it was made with.
+        graph_hash: What the file of its graph must hash to.
     """
 
     folder: Path
     learner: Learner
-    graph: Graph
-    seen: Graph
-    pairs: PairSet
-    metrics: dict[str, Any]
+    outcome: Outcome
     history: list[dict[str, float | None]]
     config: dict[str, Any]
+    graph_hash: str
+
+    @cached_property
+    def data(self) -> RunData:
+        """Its graph and pairs, read when they are first needed.
+
+        Raises:
+            PGNNError: If the file is not the one that the run wrote, or is damaged.
+        """
+        path = self.folder / _GRAPH
+        return _read_data(path, _checked_bytes(path, self.graph_hash))
 
 
-def check_free(folder: Path) -> None:
-    """Raise PGNNError if a finished run is there already."""
-    if (folder / "metrics.json").exists():
+def claim_folder(folder: Path, config: Mapping[str, Any], *, resume: bool) -> None:
+    """Make the folder of a run that begins, and keep its options there.
+
+    Raises:
+        PGNNError: If a run is there already, finished or cut off, and is not to be resumed.
+    """
+    import tomli_w
+
+    if (folder / _METRICS).exists() and not resume:
         raise PGNNError(
-            f"{folder} holds a finished run; give another --out, or remove that folder first"
-        )
+            f"{folder} holds a finished run; give another ", Parameter("out"),
+            ", or remove that folder first",
+        )  # fmt: skip
+    if (folder / CHECKPOINT).exists() and not resume:
+        raise PGNNError(
+            f"{folder} holds a run that was cut off; go on with ", Parameter("resume"),
+            ", give another ", Parameter("out"), ", or remove that folder first",
+        )  # fmt: skip
+    make_folder(folder)
+    if config or not (folder / _CONFIG).exists():
+        _write(folder / _CONFIG, tomli_w.dumps(_without_none(config)).encode())
 
 
 def save_run(
@@ -81,27 +118,22 @@ def save_run(
     graph: Graph,
     seen: Graph,
     pairs: PairSet,
-    metrics: Mapping[str, Any],
+    outcome: Outcome,
     history: Sequence[Epoch],
-    config: Mapping[str, Any],
 ) -> None:
-    """Write a run directory; each file is there whole or not at all, metrics.json last.
+    """Finish a run directory; each file is there whole or not at all, metrics.json last.
 
     Raises:
         PGNNError: If the folder or a file cannot be written.
     """
-    import tomli_w
-
     place = Path(folder)
-    make_folder(place)
-    learner.save(place / "model.safetensors")
-    _write(place / "config.toml", tomli_w.dumps(_without_none(config)).encode())
-    _write(place / "history.csv", _history_csv(history))
+    learner.save(place / _MODEL)
+    _write(place / _HISTORY, _history_csv(history))
     _write_nodes(place / "nodes.csv", graph)
-    _write_graph(place / "graph.npz", graph, seen, pairs)
-    hashes = {name: _sha256(place / name) for name in _HASHED}
-    document = {"format": FORMAT, **metrics, "sha256": hashes}
-    _write(place / "metrics.json", json.dumps(document, indent=2).encode())
+    _write_graph(place / _GRAPH, graph, seen, pairs)
+    hashes = {name: _sha256(_read(place / name)) for name in (_MODEL, _GRAPH)}
+    document = {"format": FORMAT, **outcome.to_json(), "sha256": hashes}
+    _write(place / _METRICS, json.dumps(document, indent=2).encode())
 
 
 def load_run(folder: str | Path, *, device: str = "cpu") -> Run:
@@ -110,34 +142,36 @@ def load_run(folder: str | Path, *, device: str = "cpu") -> Run:
     Raises:
         PGNNError: If it is no run directory, unfinished, damaged, or of a newer format.
     """
-    from pgnn.training.learner import Learner
-
     place = Path(folder)
     metrics = _metrics(place)
-    for name in _HASHED:
-        if _sha256(place / name) != metrics["sha256"].get(name):
-            raise PGNNError(f"{place / name}: is not the file that the run wrote; train anew")
-    graph, seen, pairs = _read_graph(place / "graph.npz")
+    hashes = metrics["sha256"]
+    _checked_bytes(place / _MODEL, hashes.get(_MODEL))
+    try:
+        outcome = Outcome.from_json(metrics)
+    except PGNNError as error:
+        raise PGNNError(f"{place / _METRICS}: is damaged ({error}); train anew") from error
     return Run(
         folder=place,
-        learner=Learner.load(place / "model.safetensors", device=device),
-        graph=graph,
-        seen=seen,
-        pairs=pairs,
-        metrics=metrics,
-        history=_read_history(place / "history.csv"),
-        config=_read_config(place / "config.toml"),
+        learner=Learner.load(place / _MODEL, device=device),
+        outcome=outcome,
+        history=_read_history(place / _HISTORY),
+        config=read_config(place / _CONFIG),
+        graph_hash=str(hashes.get(_GRAPH)),
     )
 
 
 def _metrics(place: Path) -> dict[str, Any]:
     if not place.is_dir():
         raise PGNNError(f"{place}: there is no such run directory; `pgnn train --out` makes one")
-    path = place / "metrics.json"
+    path = place / _METRICS
     if not path.exists():
         unfinished = (place / CHECKPOINT).exists()
-        hint = "is not finished; go on with --resume" if unfinished else "is no run directory"
-        raise PGNNError(f"{place}: {hint} (it has no metrics.json)")
+        if unfinished:
+            raise PGNNError(
+                f"{place}: is not finished (it has no metrics.json); go on with ",
+                Parameter("resume"),
+            )
+        raise PGNNError(f"{place}: is no run directory (it has no metrics.json)")
     try:
         found = json.loads(path.read_bytes())
         version = found["format"]
@@ -158,11 +192,22 @@ def _write(path: Path, data: bytes) -> None:
         file.write(data)
 
 
-def _sha256(path: Path) -> str:
+def _read(path: Path) -> bytes:
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return path.read_bytes()
     except OSError as error:
         raise PGNNError(f"{path}: cannot be read ({error.strerror}); train anew") from error
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _checked_bytes(path: Path, wanted: str | None) -> bytes:
+    content = _read(path)
+    if _sha256(content) != wanted:
+        raise PGNNError(f"{path}: is not the file that the run wrote; train anew")
+    return content
 
 
 def _without_none(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -174,7 +219,12 @@ def _without_none(config: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _read_config(path: Path) -> dict[str, Any]:
+def read_config(path: Path) -> dict[str, Any]:
+    """Return the options that a run was made with.
+
+    Raises:
+        PGNNError: If the file cannot be read.
+    """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -182,7 +232,7 @@ def _read_config(path: Path) -> dict[str, Any]:
 
 
 def _history_csv(history: Sequence[Epoch]) -> bytes:
-    lines = [",".join(_HISTORY)]
+    lines = [",".join(_HISTORY_COLUMNS)]
     for record in history:
         numbers = (record.loss, record.val_auc, record.test_auc)
         lines.append(
@@ -194,8 +244,8 @@ def _history_csv(history: Sequence[Epoch]) -> bytes:
 def _read_history(path: Path) -> list[dict[str, float | None]]:
     try:
         names, *rows = (line.split(",") for line in path.read_text(encoding="utf-8").splitlines())
-        if tuple(names) != _HISTORY:
-            raise ValueError(f"its columns must be {', '.join(_HISTORY)}")
+        if tuple(names) != _HISTORY_COLUMNS:
+            raise ValueError(f"its columns must be {', '.join(_HISTORY_COLUMNS)}")
         return [
             {n: float(v) if v else None for n, v in zip(names, row, strict=True)} for row in rows
         ]
@@ -235,17 +285,17 @@ def _ranks(graph: Graph) -> NDArray[np.int64]:
     return edges[:, 0] * graph.num_nodes + edges[:, 1]
 
 
-def _read_graph(path: Path) -> tuple[Graph, Graph, PairSet]:
+def _read_data(path: Path, content: bytes) -> RunData:
     try:
         # numpy would leave the file open if it is no archive.
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
+        with np.load(io.BytesIO(content), allow_pickle=False) as file:
             arrays = dict(file)
         graph = _checked_graph(arrays)
         mask = arrays["seen"]
         if mask.dtype != np.bool_ or mask.shape != (graph.num_edges,):
             raise ValueError("it does not say of each edge whether it was seen")
         pairs = PairSet(as_pairs(arrays["pairs"], graph.num_nodes), arrays["labels"])
-        return graph, graph.with_edges(mask), pairs
+        return RunData(graph, graph.with_edges(mask), pairs)
     except Exception as error:  # of zipfile, zlib, numpy or what was written
         raise PGNNError(f"{path}: is damaged ({error}); train anew") from error
 

@@ -1,0 +1,186 @@
+"""Outcome: what training came to, in one typed value with one JSON form."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from pgnn.errors import PGNNError
+from pgnn.evaluation.judging import Judgement
+from pgnn.graph import Graph
+from pgnn.names import Protocol, Task
+from pgnn.training.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class GraphFacts:
+    """A few numbers that describe a graph, or several graphs together."""
+
+    graphs: int
+    nodes: int
+    edges: int
+    directed: bool
+    weighted: bool
+    features: int
+    classes: int
+    dropped_self_loops: int
+    dropped_repeats: int
+
+    @classmethod
+    def of(cls, *graphs: Graph) -> GraphFacts:
+        """Count; of several graphs, nodes and edges of all together."""
+        return cls(
+            graphs=len(graphs),
+            nodes=sum(graph.num_nodes for graph in graphs),
+            edges=sum(graph.num_edges for graph in graphs),
+            directed=graphs[0].directed,
+            weighted=graphs[0].weights is not None,
+            features=0 if graphs[0].x is None else graphs[0].x.shape[1],
+            classes=max(0 if g.y is None else len(np.unique(g.y)) for g in graphs),
+            dropped_self_loops=sum(graph.dropped_self_loops for graph in graphs),
+            dropped_repeats=sum(graph.dropped_repeats for graph in graphs),
+        )
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Which cell of the paper's tables a run belongs to."""
+
+    column: str
+    protocol: Protocol
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of one training run.
+
+    Attributes:
+        task: "link" or "pair".
+        model: Name of the model.
+        test_auc: ROC AUC of test pairs, the mean over test graphs; None without test pairs.
+        val_auc: ROC AUC of the pairs that the best epoch was chosen by.
+        seconds: How long training took.
+        best_epoch: The epoch whose state was kept.
+        epochs: How many epochs were run.
+        seed: The recipe's seed.
+        num_sets: Number of anchor-sets; 0 for a baseline.
+        graph: What the model was trained on.
+        test_pairs: Number of test pairs, of all graphs.
+        test: How good the model's scores of the test pairs are; None without test pairs.
+        heuristics: The same of scores that need no learning, by name.
+        recipe: The settings as they were used.
+        versions: Of the libraries that results depend on.
+        experiment: The cell of the paper's tables, for a data set of the paper.
+        command: The command that does this run again, for a data set of the paper.
+    """
+
+    task: Task
+    model: str
+    test_auc: float | None
+    val_auc: float
+    seconds: float
+    best_epoch: int
+    epochs: int
+    seed: int
+    num_sets: int
+    graph: GraphFacts
+    test_pairs: int
+    test: Judgement | None
+    heuristics: dict[str, Judgement]
+    recipe: Recipe
+    versions: dict[str, str]
+    experiment: Experiment | None = None
+    command: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the one JSON form, the same keys for a file and for a data set."""
+        document = {name: getattr(self, name) for name in _PLAIN}
+        return document | {
+            "graph": asdict(self.graph),
+            "test": None if self.test is None else self.test.metrics,
+            "roc": None if self.test is None else self.test.roc,
+            "heuristics": {name: peer.to_json() for name, peer in self.heuristics.items()},
+            "recipe": asdict(self.recipe),
+            "experiment": None if self.experiment is None else asdict(self.experiment),
+        }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Outcome:
+        """Read what `to_json` gave, or the metrics of a run directory of format 1.
+
+        Raises:
+            PGNNError: If something is missing or of another kind.
+        """
+        try:
+            recipe = Recipe.from_dict(_known(document["recipe"]))
+            test = None
+            if document.get("test"):
+                test = Judgement(
+                    int(document["test_pairs"]), dict(document["test"]), document.get("roc")
+                )
+            experiment = document.get("experiment")
+            if experiment is None and "column" in document:  # format 1
+                experiment = {name: document[name] for name in ("column", "protocol")}
+            graph = {"graphs": document.get("graphs", 1), **_NO_FACTS, **document.get("graph", {})}
+            return cls(
+                task=document["task"],
+                model=str(document["model"]),
+                test_auc=None if test is None else float(test.metrics["roc_auc"]),
+                val_auc=float(document["val_auc"]),
+                seconds=float(document["seconds"]),
+                best_epoch=int(document["best_epoch"]),
+                epochs=int(document["epochs"]),
+                seed=int(document.get("seed", recipe.seed)),
+                num_sets=int(document["num_sets"]),
+                graph=GraphFacts(**graph),
+                test_pairs=int(document.get("test_pairs", 0)),
+                test=test,
+                heuristics={
+                    name: Judgement.from_json(peer, int(document.get("test_pairs", 0)))
+                    for name, peer in document.get("heuristics", {}).items()
+                },
+                recipe=recipe,
+                versions={str(k): str(v) for k, v in document["versions"].items()},
+                experiment=None if experiment is None else Experiment(**experiment),
+                command=document.get("command"),
+            )
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            text = str(error) or type(error).__name__
+            raise PGNNError(f"the result cannot be read ({text})") from error
+
+
+_PLAIN = (
+    *("task", "model", "test_auc", "val_auc", "seconds", "best_epoch", "epochs", "seed"),
+    *("num_sets", "test_pairs", "versions", "command"),
+)
+_NO_FACTS: dict[str, Any] = {
+    **dict.fromkeys(("nodes", "edges", "features", "classes"), 0),
+    **dict.fromkeys(("dropped_self_loops", "dropped_repeats"), 0),
+    **dict.fromkeys(("directed", "weighted"), False),
+}
+
+
+def _known(recipe: Any) -> dict[str, Any]:
+    if not isinstance(recipe, dict):
+        raise TypeError("its recipe is no table")
+    return recipe
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that results depend on."""
+    import numba
+    import torch
+
+    import pgnn
+
+    return {
+        "pgnn": pgnn.__version__,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+    }

@@ -1,0 +1,155 @@
+"""The one training pipeline: data set or file, estimator or command, all go through `train`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgnn.evaluation.judging import Judgement, judge_graphs, judge_heuristics
+from pgnn.graph import Graph
+from pgnn.pairs.sets import Split
+from pgnn.seeds import Purpose, generator_of
+from pgnn.training.fit import Fit, Progress
+from pgnn.training.learner import Learner, make_learner
+from pgnn.training.outcome import Experiment, GraphFacts, Outcome, versions
+from pgnn.training.recipe import Recipe
+from pgnn.training.runs import CHECKPOINT, claim_folder, save_run
+from pgnn.training.splits import split_links, split_pairs
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What to train on.
+
+    Attributes:
+        graphs: The whole graphs.
+        splits: What may be seen of each, and pairs to learn from, choose by and judge by.
+        standardise: Whether features still have to be standardised.
+        experiment: The cell of the paper's tables, for a data set of the paper.
+        command: The command that does this again, for a data set of the paper.
+    """
+
+    graphs: Sequence[Graph]
+    splits: Sequence[Split]
+    standardise: bool = True
+    experiment: Experiment | None = None
+    command: str | None = None
+
+    @classmethod
+    def of_graph(cls, graph: Graph, recipe: Recipe) -> Problem:
+        """Split one graph as the recipe says; the same graph is split the same way each time."""
+        return cls([graph], [split_graph(graph, recipe)])
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A trained learner, the course of its training, and what it came to."""
+
+    learner: Learner
+    fit: Fit
+    outcome: Outcome
+
+
+def split_graph(graph: Graph, recipe: Recipe) -> Split:
+    """Split a graph into what training sees, and pairs to learn from, choose by and judge by."""
+    maker = split_links if recipe.task == "link" else split_pairs
+    rng = generator_of(recipe.seed, Purpose.SPLIT)
+    return maker(graph, rng=rng, val=recipe.val, test=recipe.test)
+
+
+def train(
+    problem: Problem,
+    recipe: Recipe,
+    *,
+    out: Path | None = None,
+    config: Mapping[str, Any] | None = None,
+    device: str = "cpu",
+    resume: bool = False,
+    heuristics: bool = True,
+    progress: Progress | None = None,
+) -> Trained:
+    """Train, judge the result, and leave a run directory if one is named.
+
+    Args:
+        problem: What to train on.
+        recipe: The settings.
+        out: The run directory; made if it is not there. None for none.
+        config: The options of the command, kept beside the run.
+        device: Where the model computes.
+        resume: Whether to go on from the directory's checkpoint.
+        heuristics: Whether scores that need no learning are judged on the same pairs.
+        progress: Called with each epoch's record.
+
+    Raises:
+        PGNNError: If the directory holds a run already, or training is not possible.
+    """
+    if out is not None:
+        claim_folder(out, config or {}, resume=resume)
+    splits = problem.splits
+    learner = make_learner(
+        recipe,
+        [split.graph for split in splits],
+        device=device,
+        standardise=problem.standardise,
+    )
+    fit = learner.train(
+        splits,
+        checkpoint=None if out is None else out / CHECKPOINT,
+        resume=resume,
+        progress=progress,
+    )
+    test = _judge_model(learner, fit, splits)
+    tested = [split for split in splits if len(split.test)]
+    peers = {}
+    if heuristics and tested:
+        peers = judge_heuristics([(split.graph, split.test) for split in tested])
+    outcome = Outcome(
+        task=recipe.task,
+        model=recipe.model,
+        test_auc=None if test is None else test.metrics["roc_auc"],
+        val_auc=fit.val_auc,
+        seconds=round(fit.seconds, 2),
+        best_epoch=fit.best_epoch,
+        epochs=len(fit.history),
+        seed=recipe.seed,
+        num_sets=learner.num_sets,
+        graph=GraphFacts.of(*problem.graphs),
+        test_pairs=sum(len(split.test) for split in tested),
+        test=test,
+        heuristics=peers,
+        recipe=learner.recipe,
+        versions=versions(),
+        experiment=problem.experiment,
+        command=problem.command,
+    )
+    if out is not None:
+        shown = next((i for i, split in enumerate(splits) if len(split.test)), 0)
+        save_run(
+            out,
+            learner=learner,
+            graph=problem.graphs[shown],
+            seen=splits[shown].graph,
+            pairs=splits[shown].test,
+            outcome=outcome,
+            history=fit.history,
+        )
+    return Trained(learner, fit, outcome)
+
+
+def _judge_model(learner: Learner, fit: Fit, splits: Sequence[Split]) -> Judgement | None:
+    """Judge the scores of the test pairs; None if there are none."""
+    tested = [split for split in splits if len(split.test)]
+    if not tested:
+        return None
+    pair_sets = [split.test for split in tested]
+    if learner.recipe.judged == "epoch" and fit.test_scores is not None:
+        bounds = np.cumsum([len(pairs) for pairs in pair_sets])[:-1]
+        scores: list[NDArray[np.floating]] = np.split(np.array(fit.test_scores), bounds)
+    else:
+        scores = [learner.scorer(split.graph)(split.test.pairs) for split in tested]
+    return judge_graphs(pair_sets, scores)
