@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pgnn import transforms as transforms
     from pgnn.estimator import PGNNEmbedding as PGNNEmbedding
 
-__version__ = "0.1.0.dev0"
+from pgnn.version import __version__ as __version__
 
 _LAZY = ("datasets", "nn", "transforms")  # some import torch, which takes seconds
 

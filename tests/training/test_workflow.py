@@ -4,6 +4,7 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 import torch
+from pgnn.training.workflow import describe, evaluate, train_on
 
 from pgnn import Graph
 from pgnn.errors import PGNNError
@@ -12,7 +13,6 @@ from pgnn.evaluation.judging import judge
 from pgnn.training import workflow
 from pgnn.training.recipe import Recipe
 from pgnn.training.runs import CHECKPOINT, load_run
-from pgnn.training.workflow import describe, evaluate, train_on
 
 QUICK = {"epochs": 3, "eval_every": 1, "eval_draws": 2, "hidden_channels": 8, "folds": 2}
 

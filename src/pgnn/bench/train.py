@@ -20,10 +20,10 @@ from pgnn.datasets import with_constant_features
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
 from pgnn.nn import PGNN, DotDecoder, make_pgnn
-from pgnn.seeds import Purpose, generator_of, seed_of
 from pgnn.training.batches import Batch, Draws
 from pgnn.training.fit import fit
 from pgnn.training.recipe import FitSettings
+from pgnn.training.seeds import Purpose, generator_of, seed_of
 from pgnn.training.splits import PairSet, Split, split_links
 
 SEED = 0

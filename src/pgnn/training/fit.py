@@ -20,7 +20,6 @@ from torch import Tensor, nn
 from pgnn.errors import PGNNError
 from pgnn.evaluation.metrics import roc_auc, without_rounding
 from pgnn.pairs.sets import Split
-from pgnn.seeds import Purpose, seed_of
 from pgnn.training.batches import Batch, Draws, Pairs, Part
 from pgnn.training.checkpoint import (
     load_checkpoint,
@@ -29,6 +28,7 @@ from pgnn.training.checkpoint import (
     unpack_training,
 )
 from pgnn.training.recipe import FitSettings
+from pgnn.training.seeds import Purpose, seed_of
 
 _CHECKPOINT_SECONDS = 10.0
 _ONE_THREAD_NODES = 1 << 10

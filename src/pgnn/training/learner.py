@@ -19,11 +19,11 @@ from pgnn.graph import Graph
 from pgnn.nn import PRESETS, DistanceDecoder, DotDecoder, make_baseline, make_pgnn
 from pgnn.pairs.ranks import as_pairs
 from pgnn.pairs.sets import PairSet, Split
-from pgnn.seeds import Purpose, generator_of
 from pgnn.training.batches import Batch, Draws, default_num_sets
 from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
 from pgnn.training.fit import Fit, Progress, fit
 from pgnn.training.recipe import Recipe
+from pgnn.training.seeds import Purpose, generator_of
 from pgnn.training.splits import hide_in_folds
 
 Floats = NDArray[np.float32]

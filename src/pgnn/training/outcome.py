@@ -14,6 +14,7 @@ from pgnn.evaluation.judging import Judgement
 from pgnn.graph import Graph
 from pgnn.names import Protocol, Task
 from pgnn.training.recipe import Recipe
+from pgnn.version import __version__
 
 
 @dataclass(frozen=True)
@@ -175,10 +176,8 @@ def versions() -> dict[str, str]:
     import numba
     import torch
 
-    import pgnn
-
     return {
-        "pgnn": pgnn.__version__,
+        "pgnn": __version__,
         "python": platform.python_version(),
         "torch": torch.__version__,
         "numpy": np.__version__,

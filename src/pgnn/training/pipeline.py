@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from pgnn.evaluation.judging import Judgement, judge_graphs, judge_heuristics
 from pgnn.graph import Graph
 from pgnn.pairs.sets import Split
-from pgnn.seeds import Purpose, generator_of
 from pgnn.training.fit import Fit, Progress
 from pgnn.training.learner import Learner, make_learner
 from pgnn.training.outcome import Experiment, GraphFacts, Outcome, versions
 from pgnn.training.recipe import Recipe
 from pgnn.training.runs import CHECKPOINT, claim_folder, save_run
+from pgnn.training.seeds import Purpose, generator_of
 from pgnn.training.splits import split_links, split_pairs
 
 
