@@ -381,8 +381,8 @@ def test_one_graph_in_a_list_is_split_as_alone(task):
     [
         ({"graphs": []}, "at least one graph is needed"),
         ({"graphs": many(2)}, r"at least 3, one a part \(got 2\)"),
-        ({"task": "node"}, "task must be 'link' or 'pair'"),
-        ({"protocol": "mine"}, "protocol must be 'paper' or 'released'"),
+        ({"task": "node"}, "task must be one of link, pair"),
+        ({"protocol": "mine"}, "protocol must be one of paper, released"),
         ({"val": 0.5, "test": 0.5}, "must be shares >= 0"),
         ({"val": -0.1}, "must be shares >= 0"),
         ({"test": float("nan")}, "must be shares >= 0"),
