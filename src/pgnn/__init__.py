@@ -17,6 +17,8 @@ from pgnn.graph import Graph as Graph
 from pgnn.io import read_graph as read_graph
 from pgnn.io import write_embeddings as write_embeddings
 from pgnn.io import write_scores as write_scores
+from pgnn.pairs import PairProximities as PairProximities
+from pgnn.pairs import pair_proximities as pair_proximities
 
 if TYPE_CHECKING:
     from pgnn import datasets as datasets
