@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import torch
+from pgnn.training.versions import versions
 
 from pgnn.experiments.config import setup_of
 from pgnn.experiments.run import Job, train_job
 from pgnn.io.atomic import open_atomic
-from pgnn.training.versions import versions
 
 RESULTS = Path(__file__).parents[1] / "results" / "ablations.json"
 SEEDS = 3
