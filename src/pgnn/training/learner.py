@@ -60,7 +60,7 @@ class Inputs:
             c = recipe.c or PRESETS[recipe.model].c
             largest = max(graph.num_nodes for graph in graphs)
             num_sets = recipe.num_sets or default_num_sets(largest, c)
-        mean, scale = _feature_scale(graphs, standardise)
+        mean, scale = feature_scale(graphs, standardise)
         return cls(num_sets, mean, scale, _mean_weight(graphs))
 
 
@@ -278,7 +278,9 @@ class Learner:
                 raise ValueError("it holds something else")
             recipe = Recipe.from_dict(description["recipe"])
             inputs = Inputs(
-                int(description["num_sets"]), *_read_scale(tensors), float(description["unit"])
+                int(description["num_sets"]),
+                *read_feature_scale(tensors),
+                float(description["unit"]),
             )
             has_sets = recipe.model in PRESETS
             if not 0 < inputs.unit < math.inf or (inputs.num_sets > 0) != has_sets:
@@ -366,10 +368,10 @@ def _mean_weight(graphs: Sequence[Graph]) -> float:
         return float(np.concatenate(weights).mean())
 
 
-def _feature_scale(
+def feature_scale(
     graphs: Sequence[Graph], standardise: bool
 ) -> tuple[Floats | None, Floats | None]:
-    """Return mean and deviation of each feature; None where nodes have nothing to tell apart."""
+    """Return mean and deviation of each feature; None where nodes have none to tell them apart."""
     if any(graph.x is None or not graph.x.shape[1] for graph in graphs):
         return None, None
     x = np.concatenate([np.asarray(graph.x, dtype=np.float64) for graph in graphs])
@@ -384,7 +386,7 @@ def _feature_scale(
     return x.mean(axis=0).astype(np.float32), scale
 
 
-def _read_scale(tensors: Mapping[str, Tensor]) -> tuple[Floats | None, Floats | None]:
+def read_feature_scale(tensors: Mapping[str, Tensor]) -> tuple[Floats | None, Floats | None]:
     """Return mean and deviation of the features among the tensors of a file.
 
     Raises:
