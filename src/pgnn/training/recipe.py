@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pgnn.errors import PGNNError
 
@@ -25,6 +25,14 @@ _CHOICES = {
 }
 _LARGE = 5_000  # nodes
 _AT_LEAST_ONE = ("hidden_channels", "epochs", "eval_every", "eval_draws", "max_pairs")
+
+
+_Value = TypeVar("_Value")
+
+
+def _setting(default: _Value, help_text: str) -> _Value:
+    """Declare a field that is an option of `pgnn train`, with the help shown there."""
+    return field(default=default, metadata={"help": help_text})
 
 
 @dataclass(frozen=True)
@@ -62,25 +70,37 @@ class Recipe:
         'pgnn-best'
     """
 
-    task: Literal["link", "pair"] = "link"
-    model: str = "pgnn-best"
-    decoder: Literal["distance", "dot"] = "distance"
-    hidden_channels: int = 32
-    dropout: float = 0.5
-    num_sets: int | None = None
+    task: Literal["link", "pair"] = _setting(
+        "link", "What to learn. link: is there an edge? pair: do both nodes have the same label?"
+    )
+    model: str = _setting("pgnn-best", f"What to train: {', '.join(MODEL_NAMES)}.")
+    decoder: Literal["distance", "dot"] = _setting(
+        "distance", "What of two embeddings is turned into a score."
+    )
+    hidden_channels: int = _setting(32, "Width of the model.")
+    dropout: float = _setting(0.5, "Chance that a number between layers is dropped.")
+    num_sets: int | None = _setting(
+        None, "Number of anchor-sets. Default: c log^2 n, with the c of the model."
+    )
     scheme: Literal["bernoulli", "fixed"] = "bernoulli"
-    weights: Literal["length", "strength"] = "length"
-    val: float = 0.1
-    test: float = 0.1
-    folds: int | None = None
-    epochs: int = 200
-    lr: float = 0.01
+    weights: Literal["length", "strength"] = _setting(
+        "length", "What a large weight means. length: far apart. strength: close together."
+    )
+    val: float = _setting(0.1, "Share of the pairs that the best epoch is chosen by.")
+    test: float = _setting(0.1, "Share of the pairs that the result is judged by; 0 for none.")
+    folds: int | None = _setting(
+        None,
+        "Task link: hide the training edges in this many parts, one part at a time; 0 hides none. "
+        "Default: 5, for a large graph 2.",
+    )
+    epochs: int = _setting(200, "Most passes over the training pairs.")
+    lr: float = _setting(0.01, "Learning rate.")
     weight_decay: float = 5e-4
     eval_every: int | None = None
-    patience: int | None = 8
+    patience: int | None = _setting(8, "Stop after this many evaluations without progress.")
     eval_draws: int = 8
     max_pairs: int | None = 200_000
-    seed: int = 0
+    seed: int = _setting(0, "Decides the split, first weights, anchor-sets and dropout.")
 
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():
@@ -123,7 +143,7 @@ class Recipe:
         Raises:
             PGNNError: If a name is unknown or a value is not allowed.
         """
-        known = {field.name for field in fields(cls)}
+        known = {setting.name for setting in fields(cls)}
         unknown = sorted(set(values) - known)
         if unknown:
             raise PGNNError(f"there is no setting {unknown[0]!r}; the settings are {sorted(known)}")
