@@ -158,7 +158,7 @@ TASKS = [
     option("train --resume", "missing argument 'GRAPH_OR_DATASET'"),
     option("train --resume --out nosuch", "nosuch/config.toml: there is no such file"),
     option("train --resume --out run --lr 0.5", "--lr 0.5 is not what the run began with"),
-    option("train email --task pair --data-dir nosuch --out new", "must be a folder"),
+    option("train email --task pair --data-dir nosuch --out new", "--data-dir must be a folder"),
 ]  # fmt: skip
 
 OUTPUT = [
@@ -318,10 +318,11 @@ OTHERS = [
     option("reproduce grid --model nosuch", "there is no row 'nosuch'; the rows are gcn"),
     option("reproduce grid --protocol nosuch", "--protocol must be one of paper, released"),
     option("reproduce grid --runs 0", "'--runs'"),
+    option("reproduce grid --config nosuch.toml", "nosuch.toml: cannot be read"),
     option("reproduce grid --out nodes.csv", "is not a folder"),
     option("reproduce grid --out results", "give --resume to keep them",
            **{"results/reproduction.jsonl": '{"column": "grid"}\n'}),
-    option("datasets --data-dir nosuch", "must be a folder that exists"),
+    option("datasets --data-dir nosuch", "--data-dir must be a folder that exists"),
     option("datasets --nosuch", "see `pgnn datasets --help`"),
     option("bench nosuch", "see `pgnn bench --help`"),
     option("bench distances --family nosuch", "unknown family 'nosuch'"),

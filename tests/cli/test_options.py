@@ -7,9 +7,11 @@ import pytest
 import typer
 from typer.main import get_command
 
+from pgnn import io
 from pgnn.cli import options
 from pgnn.cli.app import app
 from pgnn.cli.options import Common, Training, check_seed, option_groups, options_of
+from pgnn.errors import Parameter, PGNNError
 from pgnn.training.recipe import Recipe
 
 
@@ -65,6 +67,16 @@ def test_what_is_not_typed_is_not_among_the_settings():
     assert training.typed == {"num_sets": 4, "test": 0.0}
     assert values == {"other": 1}
     assert training.recipe() == Recipe(num_sets=4, test=0.0)
+
+
+def test_weights_of_a_file_are_not_taken_for_the_option_of_that_name(trained, command, monkeypatch):
+    def read_graph(path, **_):
+        parts = (Parameter("weights"), " or ", Parameter("weight=False"), " or ", Parameter("path"))
+        raise PGNNError(f"{path}: ", *parts)
+
+    monkeypatch.setattr(io, "read_graph", read_graph)
+    done = command("train", "edges.csv")
+    assert done.stderr == "pgnn: edges.csv: weights or --unweighted or GRAPH_OR_DATASET\n"
 
 
 @pytest.mark.parametrize("seed", [-1, 2**63])

@@ -79,6 +79,21 @@ def word_for(parameter: str, options: Iterable[Any]) -> str | None:
     return f"{_flag(option)} {value}"
 
 
+@contextmanager
+def only_about(*parameters: str) -> Iterator[None]:
+    """Let errors name only these parameters as options.
+
+    What a function calls `weights` may be another thing than the option of that name.
+    """
+    try:
+        yield
+    except PGNNError as error:
+        parts = (
+            part if str(part).partition("=")[0] in parameters else str(part) for part in error.args
+        )
+        raise PGNNError(*parts) from error
+
+
 def _flag(option: Any) -> str:
     if option.param_type_name == "argument":
         return str(option.metavar or option.name.upper())

@@ -23,7 +23,7 @@ from typing import (
 import typer
 from rich.markup import escape
 
-from pgnn.cli.boundary import OPTION_OF
+from pgnn.cli.boundary import OPTION_OF, only_about
 from pgnn.cli.config import read_config
 from pgnn.cli.show import people
 from pgnn.errors import PGNNError
@@ -140,7 +140,8 @@ class Reading(Group):
         """Read the graph."""
         from pgnn.io import read_graph
 
-        with people.status(f"reading {escape(path.name)} ..."):
+        status = people.status(f"reading {escape(path.name)} ...")
+        with status, only_about("path", *(f.name for f in fields(self))):
             return read_graph(
                 path,
                 source=_column(self.source),

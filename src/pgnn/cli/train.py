@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -29,6 +29,9 @@ from pgnn.cli.show import remark, remark_dropped, result_table
 from pgnn.errors import Parameter, PGNNError
 from pgnn.names import DATASETS
 from pgnn.training.recipe import Recipe
+
+if TYPE_CHECKING:
+    from pgnn.graph import Graph
 
 CONFIG = "config.toml"
 _ALSO_OF_DATASETS = ("task", "model", "seed", "epochs")  # settings that a data set leaves open
@@ -178,7 +181,9 @@ def _order(graph: Path | None, typed: dict[str, Any], out: Path | None, *, resum
     if graph is not None and _is_dataset(graph) != _is_dataset(began_with):
         raise PGNNError(f"{config}: the run began with {began_with}, not {graph}; leave it out")
     _check_same(typed, stored, config)
-    return _Order(graph or began_with, {**stored, **typed}, out)
+    order = _Order(graph or began_with, {**stored, **typed}, out)
+    Computing(device=order.device).apply()  # the device may be gone by now
+    return order
 
 
 def _check_same(typed: Mapping[str, Any], stored: Mapping[str, Any], config: Path) -> None:
@@ -218,13 +223,11 @@ def _train_file(
             f"{path}: there is no such file, and no such data set ({', '.join(DATASETS)})"
         )
     graph = order.reading().read(path)
-    asked = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(order.reading()).items()}
-    config = {"graph": str(path), **asked, "device": order.device, **options_of(recipe)}
+    columns = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(order.reading()).items()}
+    config = {"graph": str(path), **columns, "device": order.device, **options_of(recipe)}
 
     def work(listener: Listener) -> dict[str, Any]:
-        from pgnn.training.workflow import train_on
-
-        return train_on(
+        return train_graph(
             graph,
             recipe,
             out=folder,
@@ -243,6 +246,13 @@ def _train_file(
         remark(f"       pgnn report {place}")
     remark_dropped(graph)
     return {**outcome, "run": str(folder)}
+
+
+def train_graph(graph: Graph, recipe: Recipe, **options: Any) -> dict[str, Any]:
+    """Train on a graph; libraries that take seconds to load are loaded under the spinner."""
+    from pgnn.training.workflow import train_on
+
+    return train_on(graph, recipe, **options)
 
 
 def _show_outcome(outcome: Mapping[str, Any], folder: Path) -> None:
