@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
+from torch.nn.functional import silu
 
 
 class PairHeads(nn.Module):
@@ -54,8 +55,7 @@ class PairHeads(nn.Module):
             inputs += 3 * feature_width
         widths = [inputs, *[width] * depth]
         self.hidden = nn.ModuleList(
-            _Layer(num_members, before, after)
-            for before, after in zip(widths[:-1], widths[1:], strict=True)
+            _Layer(num_members, before, after) for before, after in pairwise(widths)
         )
         self.last = _Layer(num_members, width, 1, gain=0.1)
 
@@ -63,10 +63,10 @@ class PairHeads(nn.Module):
         """Return the logit of each member for each pair."""
         h = self._expand(columns)  # [members, b, columns]
         if self.tower is not None and features is not None:
-            a, b = (F.silu(self.tower(self._expand(x))) for x in features)
+            a, b = (silu(self.tower(self._expand(x))) for x in features)
             h = torch.cat([h, (a - b).abs(), a * b, a + b], dim=-1)
         for layer in self.hidden:
-            h = F.silu(layer(h))
+            h = silu(layer(h))
         logits: Tensor = self.last(h)
         return logits.squeeze(-1)
 

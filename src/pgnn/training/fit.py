@@ -141,7 +141,7 @@ class _Run:
     ) -> None:
         self.modules = nn.ModuleDict({"model": model, "decoder": decoder})
         self.settings, self.draws, self.seed = settings, draws, seed
-        self.eval_every = settings.eval_every or 5
+        self.eval_every = settings.eval_every
         self.device = device = next(model.parameters()).device
         self.train_batches = _batches(splits, ("train",), settings.batch_graphs, device)
         self.eval_batches = _batches(splits, ("val", "test"), settings.batch_graphs, device)

@@ -136,12 +136,15 @@ class _Run:
         self.parameters = list(heads.parameters())
         matrices = [p for name, p in heads.named_parameters() if name.endswith("weight")]
         others = [p for name, p in heads.named_parameters() if not name.endswith("weight")]
+        assert recipe.lr is not None, "the recipe is not resolved"
+        assert recipe.epochs is not None
         self.lr = recipe.lr
+        groups: list[dict[str, Any]] = [
+            {"params": matrices, "weight_decay": recipe.weight_decay},
+            {"params": others, "weight_decay": 0.0},
+        ]
         self.optimizer = torch.optim.AdamW(
-            [
-                {"params": matrices, "weight_decay": recipe.weight_decay},
-                {"params": others, "weight_decay": 0.0},
-            ],
+            groups,
             lr=self.lr,
             fused=self.device.type == "cpu",
         )

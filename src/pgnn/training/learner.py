@@ -14,6 +14,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
+from pgnn import checks
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
 from pgnn.nn import PRESETS, DistanceDecoder, DotDecoder, make_baseline, make_pgnn
@@ -100,7 +101,7 @@ class Learner:
     @property
     def embedding_width(self) -> int:
         """How many numbers the embedding of a node has."""
-        return self.num_sets or self.recipe.hidden_channels
+        return self.num_sets or self.recipe.hidden_channels or 0
 
     # ------------------------------------------------------------------ training
 
@@ -134,7 +135,7 @@ class Learner:
             self.model,
             self.decoder,
             ready,
-            settings=recipe,
+            settings=recipe.fit_settings(),
             draws=self._draws(None if recipe.num_sets is None else self.num_sets),
             seed=recipe.seed,
             checkpoint=checkpoint,
@@ -325,6 +326,9 @@ def _make_modules(
 ) -> tuple[nn.Module, nn.Module]:
     """Return a model and a decoder with weights drawn from the recipe's seed."""
     num_features = 1 if inputs.mean is None else len(inputs.mean)
+    width, dropout = recipe.hidden_channels, recipe.dropout
+    assert width is not None, "the recipe is not resolved"
+    assert dropout is not None
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(recipe.seed)
         decoder = DotDecoder() if recipe.decoder == "dot" else DistanceDecoder()
@@ -333,14 +337,11 @@ def _make_modules(
                 recipe.model,
                 num_features,
                 variant=recipe.variant,
-                hidden_channels=recipe.hidden_channels,
-                dropout=recipe.dropout,
+                hidden_channels=width,
+                dropout=dropout,
             )
         else:
-            width = recipe.hidden_channels
-            model = make_baseline(
-                recipe.model, num_features, out_channels=width, dropout=recipe.dropout
-            )
+            model = make_baseline(recipe.model, num_features, out_channels=width, dropout=dropout)
     return model.to(device), decoder.to(device)
 
 
@@ -416,15 +417,28 @@ class Scorer:
         """Return the mean over draws of the chance of each pair, `[m]`."""
         return self.with_spread(pairs)[0]
 
-    def with_spread(self, pairs: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the mean over draws, and the standard deviation, both `[m]`."""
+    def logits(self, pairs: ArrayLike) -> NDArray[np.float64]:
+        """Return a number per pair to rank by: the mean chance, `[m]`."""
+        return self.with_spread(pairs)[0]
+
+    def with_spread(
+        self, pairs: ArrayLike, *, base_rate: float = 0.5
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the mean over draws of the chance, and the standard deviation, both `[m]`.
+
+        Args:
+            pairs: Node indices `[m, 2]`.
+            base_rate: The share of links among the pairs in question; in training it was a half.
+        """
+        shift = math.log(checks.share("base_rate", base_rate) / (1 - base_rate))
         index = torch.from_numpy(as_pairs(pairs, len(self.embeddings[0])))
         index = index.to(self.embeddings[0].device)
         total = np.zeros(len(index))
         squares = np.zeros(len(index))
         with torch.no_grad():
             for embedding in self.embeddings:
-                chance = torch.sigmoid(self.decoder(embedding, index).double()).cpu().numpy()
+                logits = self.decoder(embedding, index).double() + shift
+                chance = torch.sigmoid(logits).cpu().numpy()
                 total += chance
                 squares += chance**2
         mean = total / len(self.embeddings)

@@ -33,7 +33,7 @@ from pgnn.training.seeds import Purpose, generator_of, seed_of
 
 Floats = NDArray[np.float32]
 
-MODEL = "pgnn-best"
+KIND = "pair learner"  # in the description of a file
 MEMBERS = 8
 NUM_DRAWS = 2  # of anchor-sets, for positions
 MISSING = 0.1  # links missing for each that is there, as training assumes
@@ -274,7 +274,7 @@ class PairLearner:
                 "features.scale": torch.from_numpy(self.scale),
             }
         description = {
-            "kind": "pair learner",
+            "kind": KIND,
             "recipe": asdict(self.recipe),
             "num_sets": self.num_sets,
             "columns": list(column_names()),
@@ -291,7 +291,7 @@ class PairLearner:
         place = usable_device(device)
         tensors, description = load_checkpoint(path)
         try:
-            if description.get("kind") != "pair learner":
+            if description.get("kind") != KIND:
                 raise ValueError("it holds something else")
             if tuple(description["columns"]) != column_names():
                 raise ValueError("it was made by another version of pgnn; train anew")
@@ -390,7 +390,7 @@ def make_pair_learner(
 def _make_model(recipe: Recipe, num_features: int) -> PairModel:
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed_of(recipe.seed, Purpose.HEAD))
-        return PairModel(num_features, recipe.hidden_channels)
+        return PairModel(num_features, recipe.hidden_channels or 64)
 
 
 def _strengths(graph: Graph, recipe: Recipe) -> NDArray[np.float64] | None:

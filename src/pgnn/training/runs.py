@@ -32,7 +32,7 @@ from pgnn.io.write import write_columns
 from pgnn.pairs.ranks import as_pairs
 from pgnn.pairs.sets import PairSet
 from pgnn.training.fit import Epoch
-from pgnn.training.learner import Learner
+from pgnn.training.learners import AnyLearner, load_learner
 from pgnn.training.outcome import Outcome
 
 FORMAT = 2
@@ -71,7 +71,7 @@ class Run:
     """
 
     folder: Path
-    learner: Learner
+    learner: AnyLearner
     outcome: Outcome
     history: list[dict[str, float | None]]
     config: dict[str, Any]
@@ -114,7 +114,7 @@ def claim_folder(folder: Path, config: Mapping[str, Any], *, resume: bool) -> No
 def save_run(
     folder: str | Path,
     *,
-    learner: Learner,
+    learner: AnyLearner,
     graph: Graph,
     seen: Graph,
     pairs: PairSet,
@@ -152,7 +152,7 @@ def load_run(folder: str | Path, *, device: str = "cpu") -> Run:
         raise PGNNError(f"{place / _METRICS}: is damaged ({error}); train anew") from error
     return Run(
         folder=place,
-        learner=Learner.load(place / _MODEL, device=device),
+        learner=load_learner(place / _MODEL, device=device),
         outcome=outcome,
         history=_read_history(place / _HISTORY),
         config=read_config(place / _CONFIG),
