@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from pgnn.errors import PGNNError
-from pgnn.pairs.ranks import as_pairs, unordered_ranks
+from pgnn.pairs.codes import as_pairs, unordered_codes
 from pgnn.pairs.sets import PairSet, Split
 
 
@@ -39,7 +39,7 @@ def hide_in_folds(split: Split, num_folds: int, *, rng: int | np.random.Generato
     """
     generator = np.random.default_rng(rng)
     edges = as_pairs(split.graph.edges())
-    joined, which = np.unique(unordered_ranks(edges), return_inverse=True)
+    joined, which = np.unique(unordered_codes(edges), return_inverse=True)
     if num_folds < 2 or len(joined) < num_folds:
         raise PGNNError(
             f"the number of folds must be at least 2 and at most the number of training edges, "

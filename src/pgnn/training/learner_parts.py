@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
 from pgnn.nn import PRESETS, DistanceDecoder, DotDecoder, make_baseline, make_pgnn
-from pgnn.pairs.ranks import as_pairs
+from pgnn.pairs.codes import as_pairs
 from pgnn.training.recipe import Recipe
 
 Floats = NDArray[np.float32]

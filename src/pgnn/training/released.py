@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgnn.graph import Graph
-from pgnn.pairs.ranks import Pairs, draw_not_stored
+from pgnn.pairs.codes import Pairs
+from pgnn.pairs.negatives import draw_not_stored
 from pgnn.pairs.sets import PairSet
 
 
