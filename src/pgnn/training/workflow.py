@@ -15,6 +15,7 @@ from pgnn.evaluation.judging import held_out, hide_pairs, judge, judge_heuristic
 from pgnn.graph import Graph
 from pgnn.io import id_array
 from pgnn.io.atomic import make_folder
+from pgnn.pairs.codes import edge_codes
 from pgnn.training.fit import Progress
 from pgnn.training.learner import Learner, Trained
 from pgnn.training.recipe import Recipe
@@ -184,15 +185,15 @@ def _own_test_pairs(run: Run, graph: Graph) -> tuple[Graph, PairSet] | None:
     ):
         return None
     place = _places(run.graph, graph)
-    edges = _edge_ranks(graph, graph.edges())
-    if not np.isin(edges, _edge_ranks(graph, place[run.graph.edges()])).all():
+    edges = _codes(graph, graph.edges())
+    if not np.isin(edges, _codes(graph, place[run.graph.edges()])).all():
         return None
     if not len(run.pairs):
         raise PGNNError(
             "the run was trained on this very graph and kept no test pairs of it, so nothing of it "
             "is unseen; give pairs, or another graph"
         )
-    seen = np.isin(edges, _edge_ranks(graph, place[run.seen.edges()]))
+    seen = np.isin(edges, _codes(graph, place[run.seen.edges()]))
     return graph.with_edges(seen), PairSet(place[run.pairs.pairs], run.pairs.labels)
 
 
@@ -207,9 +208,5 @@ def _places(before: Graph, now: Graph) -> NDArray[np.int64]:
     return places
 
 
-def _edge_ranks(graph: Graph, edges: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-    """Return a number for each edge, the same for both directions of an undirected one."""
-    pairs = edges.astype(np.int64)
-    if not graph.directed:
-        pairs = np.sort(pairs, axis=1)
-    return np.asarray(pairs[:, 0] * graph.num_nodes + pairs[:, 1])
+def _codes(graph: Graph, edges: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    return edge_codes(edges, graph.num_nodes, directed=graph.directed)
