@@ -92,7 +92,7 @@ COLUMNS = [
     option("train edges.csv --features nodes.csv --id-column 9", "--id-column 9, but there are 4"),
     graph("node without features", RING, "has no row for 11 of the 12 nodes", "--features x.csv",
           **{"x.csv": "id,size\n1,0.5\n"}),
-    graph("node with two rows", RING, "keep one row a node", "--features x.csv",
+    graph("node with two rows", RING, "keep one row per node", "--features x.csv",
           **{"x.csv": "id,size\n1,0.5\n1,0.6\n"}),
 ]  # fmt: skip
 

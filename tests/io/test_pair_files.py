@@ -51,6 +51,24 @@ def test_read_pairs_understands_tables(tmp_path, people, text, pairs, labels):
     assert (truth if truth is None else truth.tolist()) == labels
 
 
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("buyer,item\nann,bob\neve,zoë\n", [[0, 1], [2, 3]]),
+        ("buyer,item\nann,bob\n", [[0, 1]]),
+        ("ann,bob\neve,zoë\n", [[0, 1], [2, 3]]),
+    ],
+)
+def test_read_pairs_takes_a_first_line_of_unknown_words_for_names(tmp_path, people, text, pairs):
+    assert read_pairs(write(tmp_path, text), people)[0].tolist() == pairs
+
+
+@pytest.mark.parametrize("text", ["ann,carl\nbob,eve\n", "carl,dora\n", "carl,dora\nann,fred\n"])
+def test_read_pairs_does_not_take_a_mistake_for_names(tmp_path, people, text):
+    with pytest.raises(PGNNError, match="no node"):
+        read_pairs(write(tmp_path, text), people)
+
+
 def test_read_pairs_reads_gzip_and_blanks(tmp_path, people):
     path = tmp_path / "pairs.txt.gz"
     path.write_bytes(gzip.compress("from to label\nann  bob 1\neve zoë 0\n".encode()))
