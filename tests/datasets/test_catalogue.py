@@ -57,8 +57,10 @@ pgnn.datasets.describe()
 heavy = ("torch", "torch_geometric", "networkx", "numba", "polars", "urllib.request", "sklearn")
 print([name for name in heavy if name in sys.modules])
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert process.stdout.strip() == "[]"
 
 
 def test_package_offers_datasets():

@@ -131,8 +131,8 @@ def test_read_graph_of_npz_and_graphml_equals_graph_from_memory(edges, directed)
 )
 def test_read_graph_weight_is_a_column_named_weight_or_the_one_given(write, text, weight, weights):
     graph = read_graph(write("edges.csv", text), weight=weight)
-    found = graph.edge_weights()
-    assert (None if found is None else found.tolist()) == weights
+    kept = graph.edge_weights()
+    assert (None if kept is None else kept.tolist()) == weights
 
 
 def test_read_graph_directed_default_depends_on_the_format(write, tmp_path):
@@ -156,11 +156,11 @@ def test_read_graph_graphml_keeps_ids_weights_and_labels(tmp_path):
     graph.add_nodes_from([(10, {"y": "b", "x": 1.5}), (9, {"y": "a", "x": 2.5})])
     graph.add_edge(10, 9, weight=2.0, cost=3.0)
     nx.write_graphml(graph, tmp_path / "g.graphml")
-    found = read_graph(tmp_path / "g.graphml")
-    assert found.node_ids.tolist() == [9, 10]  # integers, so ascending: attributes move along
-    assert found.classes[found.y].tolist() == ["a", "b"]
-    assert found.x.tolist() == [[2.5], [1.5]]
-    assert found.edge_weights().tolist() == [2.0]
+    read = read_graph(tmp_path / "g.graphml")
+    assert read.node_ids.tolist() == [9, 10]  # integers, so ascending: attributes move along
+    assert read.classes[read.y].tolist() == ["a", "b"]
+    assert read.x.tolist() == [[2.5], [1.5]]
+    assert read.edge_weights().tolist() == [2.0]
     assert read_graph(tmp_path / "g.graphml", weight="cost").edge_weights().tolist() == [3.0]
     assert read_graph(tmp_path / "g.graphml", weight=False).weights is None
 
@@ -279,10 +279,10 @@ def outcome(path):
 )
 def test_read_graph_names_file_line_and_raw_line(write, name, text, line, raw, reason):
     path = write(name, text)
-    found = message(read_graph, path)
-    assert found.startswith(f"{path}, line {line}: ")
-    assert repr(raw) in found
-    assert reason in found
+    error = message(read_graph, path)
+    assert error.startswith(f"{path}, line {line}: ")
+    assert repr(raw) in error
+    assert reason in error
 
 
 @pytest.mark.parametrize(
@@ -306,9 +306,9 @@ def test_read_graph_names_file_line_and_raw_line(write, name, text, line, raw, r
 )
 def test_read_graph_names_a_file_it_cannot_use(write, name, content, reason):
     path = write(name, content)
-    found = message(read_graph, path)
-    assert found.startswith(str(path))
-    assert reason in found
+    error = message(read_graph, path)
+    assert error.startswith(str(path))
+    assert reason in error
 
 
 @settings(max_examples=150)
@@ -320,8 +320,8 @@ def test_read_graph_of_any_bytes_is_a_graph_or_a_one_line_error(data, suffix):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "edges" + suffix)
         path.write_bytes(data)
-        found = outcome(path)
-    assert isinstance(found, Graph) or re.fullmatch(f"{re.escape(str(path))}[:,] .+", str(found))
+        result = outcome(path)
+    assert isinstance(result, Graph) or re.fullmatch(f"{re.escape(str(path))}[:,] .+", str(result))
 
 
 def test_read_graph_of_an_npz_with_a_changed_byte_is_a_graph_or_an_error(tmp_path):
@@ -393,30 +393,30 @@ def test_read_graph_refuses_table_arguments_for_other_formats(tmp_path):
 )
 def test_read_graph_features_names_file_line_and_raw_line(write, text, line, raw, reason):
     table = write("nodes.csv", text)
-    found = message(read_graph, write("edges.csv", "1,2\n"), features=table)
-    assert found.startswith(f"{table}, line {line}: ")
-    assert repr(raw) in found
-    assert reason in found
+    error = message(read_graph, write("edges.csv", "1,2\n"), features=table)
+    assert error.startswith(f"{table}, line {line}: ")
+    assert repr(raw) in error
+    assert reason in error
 
 
 def test_read_graph_features_names_the_row_of_a_parquet_file(write):
     edges = write("edges.csv", "1,2\n")
     columns = {"id": [1, 2], "ok": [True, False], "f": [1.0, float("nan")]}
-    found = message(read_graph, edges, features=write("nodes.parquet", columns))
-    assert ", row 2: column 'f' is 'nan'" in found
+    error = message(read_graph, edges, features=write("nodes.parquet", columns))
+    assert ", row 2: column 'f' is 'nan'" in error
 
 
 def test_read_graph_features_explains_missing_nodes_and_labels(write):
     edges = write("edges.csv", "1,2\n3,4\n5,6\n7,8\n")
     table = write("nodes.csv", "id,f,c\n1,0,a\n9,1,\n")
-    found = message(read_graph, edges, features=write("few.csv", "id,f\n1,0\n9,1\n"))
-    assert "has no row for 7 of the 9 nodes of the graph (first: 2, 3, 4, 5, 6)" in found
-    found = message(read_graph, edges, features=table, label="c")
-    assert ", line 3: the label is missing" in found
+    error = message(read_graph, edges, features=write("few.csv", "id,f\n1,0\n9,1\n"))
+    assert "has no row for 7 of the 9 nodes of the graph (first: 2, 3, 4, 5, 6)" in error
+    error = message(read_graph, edges, features=table, label="c")
+    assert ", line 3: the label is missing" in error
     assert "label='d' does not exist" in message(read_graph, edges, features=table, label="d")
     assert "id_column='d' does not" in message(read_graph, edges, features=table, id_column="d")
-    found = message(read_graph, edges, features=table, id_column="id", label=0)
-    assert "id_column and label are both column 'id'" in found
+    error = message(read_graph, edges, features=table, id_column="id", label=0)
+    assert "id_column and label are both column 'id'" in error
 
 
 @pytest.mark.parametrize(

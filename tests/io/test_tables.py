@@ -62,9 +62,9 @@ def test_read_graph_parquet_ids_follow_the_rule_of_text(write, columns, ids):
 )
 def test_read_graph_names_the_row_of_a_parquet_file(write, columns, row, reason):
     path = write("edges.parquet", columns)
-    found = message(read_graph, path)
-    assert found.startswith(f"{path}, row {row}: ")
-    assert reason in found
+    error = message(read_graph, path)
+    assert error.startswith(f"{path}, row {row}: ")
+    assert reason in error
 
 
 @pytest.mark.parametrize(

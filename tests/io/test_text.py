@@ -30,15 +30,15 @@ def test_read_graph_separators_and_quotes(write, name, text, edges):
 
 
 def test_read_graph_shortens_a_very_long_raw_line(write):
-    found = message(read_graph, write("edges.csv", "1,2\n3" + ",4" * 999))
-    assert ", line 2: has 1000 fields" in found
-    assert len(found) < 500
+    error = message(read_graph, write("edges.csv", "1,2\n3" + ",4" * 999))
+    assert ", line 2: has 1000 fields" in error
+    assert len(error) < 500
 
 
 def test_read_graph_finds_the_line_in_whitespace_files(write):
-    found = message(read_graph, write("edges.txt", "# c\n 1   2\n3  4\n\n 5  \n"))
-    assert ", line 5: has 1 field where" in found
-    assert repr(" 5  ") in found
+    error = message(read_graph, write("edges.txt", "# c\n 1   2\n3  4\n\n 5  \n"))
+    assert ", line 5: has 1 field where" in error
+    assert repr(" 5  ") in error
 
 
 @pytest.mark.parametrize("cut", [0, 5, 15, -1])

@@ -37,15 +37,15 @@ def test_write_embeddings_can_be_read_back(tmp_path, suffix, ids):
     values = np.array([[1.5, -2], [3, 0.1], [1 / 3, 1e-30]], dtype=np.float32)
     write_embeddings(path, values, ids)
     names = ids.node_ids.tolist() if ids is GRAPH else list(ids)
-    found = read_columns(path)
+    columns = read_columns(path)
     if suffix == ".npz":
-        assert list(found) == ["ids", "embeddings"]
-        assert found["ids"] == names
-        assert np.array_equal(np.float32(found["embeddings"]), values)
+        assert list(columns) == ["ids", "embeddings"]
+        assert columns["ids"] == names
+        assert np.array_equal(np.float32(columns["embeddings"]), values)
     else:
-        assert list(found) == ["id", "z0", "z1"]
-        assert found["id"] == names
-        assert np.array_equal(np.float32([found["z0"], found["z1"]]).T, values)
+        assert list(columns) == ["id", "z0", "z1"]
+        assert columns["id"] == names
+        assert np.array_equal(np.float32([columns["z0"], columns["z1"]]).T, values)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -79,9 +79,9 @@ def test_write_embeddings_serves_as_features_of_read_graph(ids, suffix):
         edges, table = Path(folder, "edges.parquet"), Path(folder, "z" + suffix)
         pl.DataFrame({"source": ids, "target": [ids[0]] * len(ids)}).write_parquet(edges)
         write_embeddings(table, values, graph)
-        found = read_graph(edges, features=table, id_column="id")
-    assert np.array_equal(found.node_ids, graph.node_ids)
-    assert np.array_equal(found.x, values.astype(np.float32))
+        read = read_graph(edges, features=table, id_column="id")
+    assert np.array_equal(read.node_ids, graph.node_ids)
+    assert np.array_equal(read.x, values.astype(np.float32))
 
 
 def test_write_embeddings_gz_is_the_same_every_time(tmp_path):

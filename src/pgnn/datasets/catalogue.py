@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 
-from pgnn.datasets import email, ppi, protein
+from pgnn.datasets.email import FILES as EMAIL_FILES
+from pgnn.datasets.email import load_email
 from pgnn.datasets.features import Standardize, check_standardize
 from pgnn.datasets.places import data_folders, find
-from pgnn.datasets.protein import Keep
+from pgnn.datasets.ppi import load_ppi, source_of
+from pgnn.datasets.protein import FILES as PROTEIN_FILES
+from pgnn.datasets.protein import Keep, load_protein
 from pgnn.datasets.synthetic import communities, grid
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
@@ -94,11 +97,11 @@ def load(
         case "communities":
             return [communities(rng=seed)]
         case "ppi":
-            return ppi.load_ppi(data_dir, standardize=standardize)
+            return load_ppi(data_dir, standardize=standardize)
         case "email":
-            return email.load_email(data_dir)
+            return load_email(data_dir)
         case "protein":
-            return protein.load_protein(data_dir, keep=keep, standardize=standardize)
+            return load_protein(data_dir, keep=keep, standardize=standardize)
     raise PGNNError(f"there is no data set {name!r}; the names are {', '.join(DATASETS)}")
 
 
@@ -114,10 +117,10 @@ def describe(data_dir: str | os.PathLike[str] | None = None) -> list[DatasetInfo
     """
     folders = data_folders(data_dir)
     rows = dict(_CATALOGUE)
-    for name, module in (("email", email), ("protein", protein)):
-        present = find([file.path for file in module.FILES], folders) is not None
+    for name, files in (("email", EMAIL_FILES), ("protein", PROTEIN_FILES)):
+        present = find([file.path for file in files], folders) is not None
         rows[name] = replace(rows[name], present=present)
-    ppi_source = ppi.source_of(data_dir)
+    ppi_source = source_of(data_dir)
     rows["ppi"] = replace(rows["ppi"], present=ppi_source is not None)
     if ppi_source == "recovered":
         rows["ppi"] = replace(rows["ppi"], source=f"{_PPI_SOURCE}; features partly recovered")

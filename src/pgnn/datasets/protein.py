@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from pgnn import checks
+from pgnn.checks import one_of
 from pgnn.datasets.features import Standardize, check_standardize, standardized
 from pgnn.datasets.numbers import expect, parse_floats, parse_integers
 from pgnn.datasets.parts import split
@@ -85,7 +85,7 @@ def load_protein(
         PGNNError: If the file is absent and cannot be downloaded, or damaged.
     """
     check_standardize(standardize)
-    checks.one_of("keep", keep, get_args(Keep))
+    one_of("keep", keep, get_args(Keep))
     (path,) = obtain(FILES, data_dir)
     tables = check_archive(read_bytes(path), str(path))
     return build(tables, keep=keep, standardize=standardize)

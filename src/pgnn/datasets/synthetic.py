@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pgnn import checks
+from pgnn.checks import integer, positive_integer
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 
@@ -19,8 +19,8 @@ def grid(rows: int = 20, columns: int = 20) -> Graph:
         >>> grid(2, 3)
         Graph(num_nodes=6, num_edges=7, num_features=1)
     """
-    checks.positive_integer("rows", rows)
-    checks.positive_integer("columns", columns)
+    positive_integer("rows", rows)
+    positive_integer("columns", columns)
     node = np.arange(rows * columns).reshape(rows, columns)
     across = np.stack([node[:, :-1].ravel(), node[:, 1:].ravel()], axis=1)
     down = np.stack([node[:-1].ravel(), node[1:].ravel()], axis=1)
@@ -59,8 +59,8 @@ def communities(
         >>> communities(rng=0)
         Graph(num_nodes=400, num_edges=3800, num_features=1, num_classes=20)
     """
-    checks.integer("num_communities", num_communities, at_least=2)
-    checks.integer("size", size, at_least=3)
+    integer("num_communities", num_communities, at_least=2)
+    integer("size", size, at_least=3)
     if isinstance(rewire, bool) or not isinstance(rewire, int | float) or not 0 <= rewire <= 1:
         raise PGNNError(Parameter("rewire"), f" must be a probability from 0 to 1 (got {rewire!r})")
     generator = np.random.default_rng(rng)

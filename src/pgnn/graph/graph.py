@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgnn import checks
+import pgnn.graph.conversions as conversions
+from pgnn.checks import integer, one_of
 from pgnn.errors import Parameter, PGNNError
-from pgnn.graph import conversions
 from pgnn.graph.arrays import as_edges, as_features, as_labels, as_node_ids, as_weights
 from pgnn.graph.columns import Column
 from pgnn.graph.csr import REPEATS, Repeats, build_csr
@@ -107,7 +107,7 @@ class Graph:
             >>> Graph.from_edges([(0, 1), (0, 1)], num_nodes=4, weights=[2.0, 1.5])
             Graph(num_nodes=4, num_edges=1, weighted)
         """
-        checks.one_of("repeats", repeats, REPEATS)
+        one_of("repeats", repeats, REPEATS)
         pairs = as_edges(edges)
         num_nodes = _resolve_num_nodes(pairs, num_nodes, node_ids, x, y)
         csr = build_csr(pairs, as_weights(weights, len(pairs)), num_nodes, directed, repeats)
@@ -425,7 +425,7 @@ def _resolve_num_nodes(
         per_node = next((a for a in (node_ids, x, y) if a is not None), None)
         num_nodes = largest + 1 if per_node is None else len(np.asarray(per_node, dtype=object))
     else:
-        num_nodes = checks.integer("num_nodes", num_nodes, at_least=0)
+        num_nodes = integer("num_nodes", num_nodes, at_least=0)
     if num_nodes < 1:
         raise PGNNError(
             "the graph has no nodes; give ",

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgnn.errors import Parameter, PGNNError
-from pgnn.graph import Graph, conversions
+from pgnn.graph import Graph
 from pgnn.graph.columns import Column, EdgeColumns, edge_columns, known_pair, plain_name
+from pgnn.graph.conversions import from_networkx, from_scipy
 from pgnn.graph.csr import Repeats
 from pgnn.graph.numbering import (
     add_nodes,
@@ -436,7 +437,7 @@ def read_npz(path: Path, weight: Column | None, directed: bool | None) -> Conten
             f"{path}: holds no sparse matrix, or is damaged; save one with scipy.sparse.save_npz"
         ) from error
     try:
-        parts = conversions.from_scipy(matrix, directed, False if weight is False else None)
+        parts = from_scipy(matrix, directed, False if weight is False else None)
     except PGNNError as error:
         raise PGNNError(f"{path}: ", *error.args) from error
     ids = pl.Series(np.arange(parts.num_nodes, dtype=np.int64))
@@ -473,7 +474,7 @@ def read_graphml(path: Path, weight: Column | None, directed: bool | None) -> Co
         graph = graph.to_directed()
     attribute = None if weight is False else weight or "weight"
     try:
-        parts = conversions.from_networkx(graph, attribute)
+        parts = from_networkx(graph, attribute)
     except PGNNError as error:
         raise PGNNError(f"{path}: ", *error.args) from error
     return Contents(

@@ -199,7 +199,7 @@ def read_table(
     Args:
         path: A parquet file, else text, with .gz compressed.
         header: Whether the first record holds names; None decides by `find_header`.
-        keys: The columns of ids; one that is given by name says that there is a header.
+        keys: The columns of ids; one that was passed by name says that there is a header.
         is_known: Whether the names in a first record are usual ones.
     """
     suffix = format_suffix(path)
@@ -245,8 +245,8 @@ def find_header(
         is_known: Whether the names in a first record are usual ones.
 
     Returns:
-        The decision. It is open (guessed, and not present) where the first record is all words, as
-        the others are: who knows all records may find that it stands apart from them.
+        The decision. It is `undecided` where the first record is all words and nothing else speaks
+        for names; the caller, who reads all records, may see that the first stands apart.
     """
     first, rest = rows[0], rows[1:]
     keys = [key % len(first) for key in keys if -len(first) <= key < len(first)]
