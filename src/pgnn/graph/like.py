@@ -96,8 +96,10 @@ def with_labels(graph: Graph, y: ArrayLike | None) -> Graph:
         return replace(graph, y=labels, classes=classes)
     if graph.y is None:
         raise PGNNError(
-            "task 'pair' requires y to be passed, but the target y is None and the graph has no "
-            "labels of its own; give one label per node"
+            "task 'pair' requires ",
+            Parameter("y"),
+            " to be passed, but the target y is None and the graph has no labels of its own; "
+            "give one label per node",
         )
     return graph
 
