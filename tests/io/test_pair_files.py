@@ -65,7 +65,7 @@ def test_read_pairs_takes_a_first_line_of_unknown_words_for_names(tmp_path, peop
 
 @pytest.mark.parametrize("text", ["ann,carl\nbob,eve\n", "carl,dora\n", "carl,dora\nann,fred\n"])
 def test_read_pairs_does_not_take_a_mistake_for_names(tmp_path, people, text):
-    with pytest.raises(PGNNError, match="no node"):
+    with pytest.raises(PGNNError, match="no node 'carl'"):
         read_pairs(write(tmp_path, text), people)
 
 
