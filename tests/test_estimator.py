@@ -10,6 +10,7 @@ from dataclasses import fields, replace
 import joblib
 import networkx as nx
 import numpy as np
+import polars as pl
 import pytest
 import scipy.sparse as sp
 import torch
@@ -161,8 +162,12 @@ def as_matrix(graph):
     return sp.lil_matrix(as_dense(graph))
 
 
+def as_frame(graph):
+    return pl.DataFrame(graph.edges(), schema=["source", "target"])
+
+
 @pytest.mark.parametrize(
-    "form", [Graph.to_networkx, Graph.to_scipy, as_pyg, as_dense, as_lists, as_matrix]
+    "form", [Graph.to_networkx, Graph.to_scipy, as_pyg, as_dense, as_lists, as_matrix, as_frame]
 )
 def test_all_forms_of_a_graph_give_the_same(caves, fitted, form):
     found = PGNNEmbedding(**QUICK).fit(form(caves))
@@ -355,7 +360,7 @@ def test_labels_are_needed_by_pairs_and_not_read_by_links(caves, labels, fitted)
     assert same_fit(PGNNEmbedding(**QUICK).fit(caves, labels), fitted)
     with pytest.raises(PGNNError, match="requires y"):
         PGNNEmbedding("pair", **QUICK).fit(caves)
-    with pytest.raises(PGNNError, match="one entry a node"):
+    with pytest.raises(PGNNError, match="one entry per node"):
         PGNNEmbedding("pair", **QUICK).fit(caves, labels[:-1])
 
 

@@ -1,4 +1,4 @@
-"""Where the files of the data sets lie: folders in their order, and files fetched into the last."""
+"""Where the files of data sets are: folders in their order, and downloads into the last."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ def obtain(files: Sequence[RemoteFile], data_dir: str | os.PathLike[str] | None)
         PGNNError: If a file is nowhere and cannot be downloaded; says where it was looked for.
     """
     folders = data_folders(data_dir)
-    if found := find([file.path for file in files], folders):
-        return found
+    if paths := find([file.path for file in files], folders):
+        return paths
     cache = folders[-1]
     for file in files:
         if (cache / file.path).is_file():

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgnn.graph import Graph
+from pgnn.pairs.codes import as_pairs
 from pgnn.pairs.positions import POSITION_COLUMNS, pair_positions
 from pgnn.pairs.proximities import PairProximities, pair_proximities, proximity_columns
-from pgnn.pairs.ranks import as_pairs
 
 MAX_HOPS = 9  # farther pairs are equally far: positions tell them apart
 # Larger components are equally large. Without this, a component that has lost the few nodes behind
@@ -86,14 +86,9 @@ def describe_pairs(
 
 def undirected(graph: Graph) -> Graph:
     """Return the graph without directions; weights of both directions of an edge add up."""
-    edges = graph.edges().astype(np.int64)
-    weights = graph.edge_weights()
-    if weights is not None:
-        low, high = np.sort(edges, axis=1).T
-        codes, place = np.unique(low * graph.num_nodes + high, return_inverse=True)
-        weights = np.bincount(place, weights).astype(np.float64)
-        edges = np.stack(np.divmod(codes, graph.num_nodes), axis=1)
-    plain = Graph.from_edges(edges, graph.num_nodes, weights=weights)
+    plain = Graph.from_edges(
+        graph.edges(), graph.num_nodes, weights=graph.edge_weights(), repeats="sum"
+    )
     return replace(plain, x=graph.x, y=graph.y, classes=graph.classes, node_ids=graph.node_ids)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pgnn import checks
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
-from pgnn.pairs.ranks import as_pairs
+from pgnn.pairs.codes import as_pairs, edge_codes, is_among
 from pgnn.positions import anchor_distances, sample_anchor_sets
 from pgnn.threads import resolve_threads, run_blocks
 
@@ -112,13 +112,12 @@ def _own_edges(graph: Graph, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
     In a directed graph the edge from v to u still joins the pair (u, v) without the one asked
     about.
     """
-    edges = graph.edges().astype(np.int64)
-    n = graph.num_nodes
-    if not graph.directed:
-        codes = np.sort(pairs, axis=1) @ np.array([n, 1])
-        return np.isin(codes, edges @ np.array([n, 1]))
-    stored = edges @ np.array([n, 1])
-    return np.isin(pairs @ np.array([n, 1]), stored) & ~np.isin(pairs @ np.array([1, n]), stored)
+    n, directed = graph.num_nodes, graph.directed
+    stored = np.sort(edge_codes(graph.edges(), n, directed=directed))
+    joined = is_among(edge_codes(pairs, n, directed=directed), stored)
+    if directed:
+        joined &= ~is_among(edge_codes(pairs[:, ::-1], n, directed=True), stored)
+    return joined
 
 
 def _describe(

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
 from pgnn.pairs.blocks import in_blocks
+from pgnn.pairs.codes import as_pairs
 from pgnn.pairs.endpoints import ENDPOINT_COLUMNS, describe_endpoints
 from pgnn.pairs.hops import hops_by_source
-from pgnn.pairs.ranks import as_pairs
 from pgnn.pairs.walks import LENGTHS, RESTARTS, WalkMatrix, exact_walks, steps_of
 from pgnn.threads import Progress, resolve_threads
 

@@ -18,7 +18,7 @@ from pgnn import checks
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
 from pgnn.nn import PRESETS, DistanceDecoder, DotDecoder, make_baseline, make_pgnn
-from pgnn.pairs.ranks import as_pairs
+from pgnn.pairs.codes import as_pairs
 from pgnn.pairs.sets import PairSet, Split
 from pgnn.training.batches import Batch, Draws, default_num_sets
 from pgnn.training.checkpoint import load_checkpoint, save_checkpoint

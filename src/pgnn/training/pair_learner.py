@@ -17,8 +17,8 @@ from pgnn.errors import PGNNError
 from pgnn.evaluation.calibration import Calibration, fit_calibration
 from pgnn.graph import Graph
 from pgnn.nn.heads import PairHeads
+from pgnn.pairs.codes import as_pairs, edge_codes, ordered_pairs
 from pgnn.pairs.columns import blocks_of_pairs, column_names, describe_pairs, undirected
-from pgnn.pairs.ranks import as_pairs
 from pgnn.pairs.sets import Split
 from pgnn.positions import anchor_ppr, sample_anchor_sets
 from pgnn.training.batches import default_num_sets
@@ -412,10 +412,9 @@ def _distinct(
     links: NDArray[np.int64], others: NDArray[np.int64], num_nodes: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return each pair once, and the rows of links and of others among them."""
-    codes = np.concatenate([links, others]) @ np.array([num_nodes, 1])
+    codes = edge_codes(np.concatenate([links, others]), num_nodes, directed=False)
     distinct, place = np.unique(codes, return_inverse=True)
-    pairs = np.stack(np.divmod(distinct, num_nodes), axis=1)
-    return pairs, place[: len(links)], place[len(links) :]
+    return ordered_pairs(distinct, num_nodes), place[: len(links)], place[len(links) :]
 
 
 def _joined(parts: Sequence[HeadData], features: Sequence[Floats | None]) -> HeadData:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgnn.graph import Graph
+from pgnn.pairs.codes import edge_codes, is_among, low_high
 
 Pairs = NDArray[np.int64]
 MIXTURE = {"uniform": 0.5, "two-step": 0.25, "three-step": 0.25}
@@ -107,20 +108,17 @@ def _draw(
     """Draw non-edges by rejection; returns them and the share of draws that were non-edges."""
     parts: list[Pairs] = []
     tried = accepted = 0
-    edges = np.sort(graph.edges().astype(np.int64) @ np.array([graph.num_nodes, 1]))
+    edges = np.sort(edge_codes(graph.edges(), graph.num_nodes, directed=False))
     for _ in range(_MAX_TRIES):
         if accepted >= count:
             break
         size = max(1000, 2 * (count - accepted))
-        ends = np.sort(np.stack(make(size), axis=1), axis=1)
-        codes = ends @ np.array([graph.num_nodes, 1])
-        place = np.minimum(np.searchsorted(edges, codes), max(len(edges) - 1, 0))
-        free = ends[:, 0] != ends[:, 1]
-        if len(edges):
-            free &= edges[place] != codes
-        parts.append(ends[free])
+        ends = low_high(np.stack(make(size), axis=1))
+        ends = ends[ends[:, 0] != ends[:, 1]]
+        ends = ends[~is_among(edge_codes(ends, graph.num_nodes, directed=False), edges)]
+        parts.append(ends)
         tried += size
-        accepted += int(free.sum())
+        accepted += len(ends)
     if not accepted:
         return np.empty((0, 2), dtype=np.int64), 0.0
     return np.concatenate(parts)[:count], accepted / tried

@@ -20,16 +20,9 @@ from pgnn import checks
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.names import PROTOCOLS, TASKS, Protocol, Task
-from pgnn.pairs.ranks import (
-    LabelledPairs,
-    Pairs,
-    as_pairs,
-    draw_distinct,
-    draw_non_edges,
-    draw_not_stored,
-    sorted_distinct,
-    unordered_ranks,
-)
+from pgnn.pairs.codes import Pairs, as_pairs, sorted_distinct, unordered_codes
+from pgnn.pairs.labelled import LabelledPairs
+from pgnn.pairs.negatives import draw_distinct, draw_non_edges, draw_not_stored
 from pgnn.pairs.sets import PairSet as PairSet
 from pgnn.pairs.sets import Split as Split
 
@@ -238,7 +231,7 @@ def hide_in_folds(split: Split, num_folds: int, *, rng: int | np.random.Generato
     """
     generator = np.random.default_rng(rng)
     edges = as_pairs(split.graph.edges())
-    joined, which = np.unique(unordered_ranks(edges), return_inverse=True)
+    joined, which = np.unique(unordered_codes(edges), return_inverse=True)
     if num_folds < 2 or len(joined) < num_folds:
         raise PGNNError(
             f"the number of folds must be at least 2 and at most the number of training edges, "
@@ -306,7 +299,7 @@ def _edge_parts(
     graph: Graph, generator: np.random.Generator, val: float, test: float
 ) -> list[NDArray[np.intp]]:
     """Return which edges go to each part; both directions of a pair of nodes go to the same."""
-    joined, which = np.unique(unordered_ranks(as_pairs(graph.edges())), return_inverse=True)
+    joined, which = np.unique(unordered_codes(as_pairs(graph.edges())), return_inverse=True)
     sizes = _part_sizes(len(joined), val, test, "pairs of joined nodes")
     part = generator.permutation(np.repeat(np.arange(len(_PARTS)), sizes))[which]
     return [np.flatnonzero(part == index) for index in range(len(_PARTS))]
@@ -318,7 +311,7 @@ def _with_non_edges(
     """Give each part as many negatives, all different, joined in no part and no direction."""
     edges = as_pairs(graph.edges())
     sizes = [len(part) for part in parts]
-    joined = sorted_distinct(unordered_ranks(edges))
+    joined = sorted_distinct(unordered_codes(edges))
     negatives = draw_non_edges(generator, joined, graph.num_nodes, sum(sizes))
     if graph.directed:
         turned = generator.random(len(negatives)) < 0.5

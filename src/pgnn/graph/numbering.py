@@ -1,4 +1,4 @@
-"""From ids as written in files to node indices, without a loop over edges.
+"""From ids to node indices, without a loop over edges.
 
 Columns of ids are polars series of Int64 or String, none missing.
 """
@@ -15,6 +15,22 @@ if TYPE_CHECKING:
     import polars as pl
 
 PLAIN_INTEGER = r"^(?:0|-?[1-9][0-9]*)$"
+
+
+def as_id_column(column: pl.Series) -> pl.Series | None:
+    """Return a column of integers or strings as Int64 or String; None for other types.
+
+    Unsigned integers too large for 64 bits become strings.
+    """
+    import polars as pl
+
+    if column.dtype.is_integer():
+        integers = column.cast(pl.Int64, strict=False)  # null where a UInt64 is too large
+        fits = integers.null_count() == column.null_count()
+        return integers if fits else column.cast(pl.String)
+    if column.dtype in (pl.String, pl.Categorical, pl.Enum, pl.Boolean):
+        return column.cast(pl.String)
+    return None
 
 
 def to_common_kind(columns: Sequence[pl.Series]) -> list[pl.Series]:
@@ -106,13 +122,13 @@ def positions(values: pl.Series, ids: pl.Series) -> NDArray[np.int64]:
     import polars as pl
 
     table = pl.DataFrame({"id": ids}).with_row_index("position")
-    found = pl.DataFrame({"id": values}).join(table, on="id", how="left", maintain_order="left")
-    return found["position"].cast(pl.Int64).fill_null(-1).to_numpy()
+    joined = pl.DataFrame({"id": values}).join(table, on="id", how="left", maintain_order="left")
+    return joined["position"].cast(pl.Int64).fill_null(-1).to_numpy()
 
 
 def add_nodes(
-    pairs: NDArray[np.int32], ids: pl.Series, listed: pl.Series
-) -> tuple[NDArray[np.int32], pl.Series]:
+    pairs: NDArray[np.integer[Any]], ids: pl.Series, listed: pl.Series
+) -> tuple[NDArray[np.integer[Any]], pl.Series]:
     """Append listed ids that no edge has, and put integer ids back in ascending order."""
     import polars as pl
 
@@ -120,9 +136,9 @@ def add_nodes(
     if ids.dtype != pl.Int64 or ids.is_sorted():
         return pairs, ids
     order = ids.arg_sort().to_numpy()
-    rank = np.empty(len(order), dtype=np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    return rank[pairs], ids.sort()
+    place = np.empty(len(order), dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    return place[pairs], ids.sort()
 
 
 def as_array(values: pl.Series) -> NDArray[Any]:

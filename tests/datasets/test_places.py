@@ -1,72 +1,14 @@
-"""The door: names, where files are looked for, what `describe` knows without them."""
+"""Where files are looked for, and what happens when they are nowhere."""
 
 import socket
-import subprocess
 import sys
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-import pgnn
-from pgnn import PGNNError, datasets
-from pgnn.datasets import DatasetInfo, describe, load
+from pgnn import PGNNError
 from pgnn.datasets import places as _places
-
-
-def test_load_gives_generated_data_sets():
-    assert load("grid") == [datasets.grid()]
-    assert load("communities", seed=4) == [datasets.communities(rng=4)]
-    assert load("communities") == load("communities", seed=0)
-    assert load("communities") != load("communities", seed=1)
-    np.testing.assert_array_equal(load("grid", standardize="feature")[0].x, np.ones((400, 1)))
-
-
-@pytest.mark.parametrize("name", ["cora", "Grid", "", None])
-def test_load_lists_the_names_for_an_unknown_one(name):
-    with pytest.raises(PGNNError, match="the names are grid, communities, ppi, email, protein"):
-        load(name)
-
-
-def test_load_refuses_an_unknown_way_to_standardize():
-    with pytest.raises(PGNNError, match="standardize must be 'feature', 'node' or None"):
-        load("grid", standardize="column")
-
-
-@pytest.mark.parametrize("name", datasets.NAMES)
-def test_load_agrees_with_describe(real_data, name):
-    graphs = load(name, data_dir=real_data)
-    row = next(row for row in describe(real_data) if row.name == name)
-    assert row.present
-    assert (row.graphs, row.nodes) == (len(graphs), sum(g.num_nodes for g in graphs))
-    assert row.edges == sum(g.num_edges for g in graphs)
-    assert {row.features} == {g.x.shape[1] for g in graphs}
-    assert ("pair" in row.tasks) == all(g.y is not None for g in graphs)
-    assert all(np.isfinite(g.x).all() for g in graphs)
-
-
-def test_describe_without_data_knows_what_is_absent():
-    rows = describe()
-    assert [row.name for row in rows] == list(datasets.NAMES)
-    assert [row.present for row in rows] == [True, True, False, False, False]
-    assert all(isinstance(row, DatasetInfo) and row.source and row.tasks for row in rows)
-
-
-def test_describe_needs_no_heavy_library():
-    code = """
-import sys, pgnn
-pgnn.datasets.describe()
-heavy = ("torch", "torch_geometric", "networkx", "numba", "polars", "urllib.request", "sklearn")
-print([name for name in heavy if name in sys.modules])
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
-def test_package_offers_datasets():
-    assert pgnn.datasets is datasets
-    assert "datasets" in dir(pgnn)
 
 
 def make(folder, *names):
@@ -113,17 +55,6 @@ def test_absent_files_are_one_error_that_says_what_to_do(tmp_path, cache, monkey
     assert f"https://example.org/two.txt as {cache / 'd' / 'two.txt'}" in message
     assert message.endswith("set PGNN_DATA to a folder that has d/one.txt and d/two.txt")
     assert not cache.exists()
-
-
-@pytest.mark.parametrize("name", ["ppi", "email", "protein"])
-def test_real_sources_are_offered_over_https(name):
-    with pytest.raises(PGNNError, match=rf"downloading it from https://.* folder that has {name}/"):
-        load(name)
-
-
-def test_data_dir_that_does_not_exist_is_refused(tmp_path):
-    with pytest.raises(PGNNError, match="data_dir must be a folder that exists"):
-        load("email", data_dir=tmp_path / "nowhere")
 
 
 def test_download_cut_short_is_an_error(server, cache, monkeypatch):
