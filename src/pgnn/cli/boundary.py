@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ OPTION_OF = {
     "protocols": "protocol",
     "weight=False": "unweighted",
 }
+_options: ContextVar[tuple[Any, ...]] = ContextVar("options of the running command", default=())
 _NO_MEMORY = re.compile("(allocate|of) memory")  # torch has no error of its own for it
 
 
@@ -41,6 +43,7 @@ class Command(TyperCommand):
         Raises:
             PGNNError: If the user has to change something; the message is in the user's words.
         """
+        _options.set(tuple(self.params))
         try:
             return super().invoke(ctx)
         except PGNNError as error:
@@ -54,6 +57,11 @@ class Command(TyperCommand):
 
     def _word_for(self, parameter: str) -> str | None:
         return word_for(parameter, self.params)
+
+
+def word_of_running_command(parameter: str) -> str | None:
+    """Return what a user of the running command types for a parameter; None outside of one."""
+    return word_for(parameter, _options.get())
 
 
 def word_for(parameter: str, options: Iterable[Any]) -> str | None:

@@ -39,7 +39,8 @@ def load_run_and_graph(
         from pgnn.training.runs import load_run
 
         loaded = load_run(run, device=computing.place)
-    return loaded, reading.or_as(loaded.config.get("train", {}), graph).read(graph)
+    how = reading.or_as(loaded.config.get("train", {}), graph)
+    return loaded, how.read(graph, weights=loaded.learner.recipe.weights)
 
 
 def remark_unused(run: Run, graph: Graph) -> None:

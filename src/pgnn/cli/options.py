@@ -23,9 +23,9 @@ from typing import (
 import typer
 from rich.markup import escape
 
-from pgnn.cli.boundary import OPTION_OF, only_about
+from pgnn.cli.boundary import OPTION_OF, only_about, word_of_running_command
 from pgnn.cli.config import read_config
-from pgnn.cli.show import people
+from pgnn.cli.show import people, remark
 from pgnn.errors import PGNNError
 from pgnn.training.recipe import Recipe
 
@@ -136,13 +136,19 @@ class Reading(Group):
     ] = None
     label: Annotated[str | None, _reading("Column of the labels in --features.")] = None
 
-    def read(self, path: Path) -> Graph:
-        """Read the graph."""
-        from pgnn.io import read_graph
+    def read(self, path: Path, *, weights: str = "length") -> Graph:
+        """Read the graph, and say in one line how it was read.
+
+        Args:
+            path: The file.
+            weights: What weights say: strengths of repeated edges add up, of lengths the shortest
+                stays.
+        """
+        from pgnn.io import read_graph_with_notes
 
         status = people.status(f"reading {escape(path.name)} ...")
         with status, only_about("path", *(f.name for f in fields(self))):
-            return read_graph(
+            graph, notes = read_graph_with_notes(
                 path,
                 source=_column(self.source),
                 target=_column(self.target),
@@ -152,7 +158,10 @@ class Reading(Group):
                 features=self.features,
                 id_column=_column(self.id_column),
                 label=_column(self.label),
+                repeats="sum" if weights == "strength" else "shortest",
             )
+        remark(notes.line(word_of_running_command))
+        return graph
 
     def or_as(self, config: Mapping[str, Any], graph: Path) -> Reading:
         """Fill in from a run's config what was not typed: the user said it once.

@@ -224,7 +224,7 @@ def _train_file(
         raise PGNNError(
             f"{path}: there is no such file, and no such data set ({', '.join(DATASETS)})"
         )
-    graph = order.reading().read(path)
+    graph = order.reading().read(path, weights=recipe.weights)
     columns = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(order.reading()).items()}
     config = {"graph": str(path), **columns, "device": order.device, **options_of(recipe)}
 

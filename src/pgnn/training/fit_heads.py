@@ -25,7 +25,7 @@ from pgnn.errors import PGNNError
 from pgnn.evaluation.metrics import roc_auc
 from pgnn.nn.heads import PairHeads
 from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
-from pgnn.training.fit import Epoch, Fit, Progress
+from pgnn.training.fit import Epoch, Fit, Progress, one_thread
 from pgnn.training.recipe import Recipe
 from pgnn.training.seeds import Purpose, generator_of, seed_of
 
@@ -122,7 +122,7 @@ def fit_heads(
     run = _Run(heads, data, recipe)
     if checkpoint is not None and resume and checkpoint.exists():
         run.restore(checkpoint)
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), one_thread():
         run.train(checkpoint, progress)
     return run.result()
 
