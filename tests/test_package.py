@@ -14,6 +14,7 @@ ENGINE = [
     "pgnn.anchors",
     "pgnn.distances",
     "pgnn.bourgain",
+    "pgnn.pairs",
     "pgnn.splits",
     "pgnn.metrics",
     "pgnn.heuristics",
@@ -46,6 +47,7 @@ sets = pgnn.sample_anchor_sets(3, rng=0)
 pgnn.anchor_distances(graph, sets)
 pgnn.anchor_ppr(graph, sets)
 pgnn.bourgain_embedding(graph, rng=0)
+pgnn.pair_proximities(graph, [(0, 2)])
 print("works")
 """
     assert run_python(code) == "works"
@@ -60,7 +62,8 @@ def test_nothing_imports_the_command(module):
 def test_public_names_are_there():
     fixed = [
         "AnchorDistances", "AnchorSets", "Graph", "PGNNError", "anchor_distances", "anchor_ppr",
-        "bourgain_embedding", "distortion", "read_graph", "sample_anchor_sets",
+        "PairProximities", "bourgain_embedding", "distortion", "pair_proximities", "read_graph",
+        "sample_anchor_sets",
         "write_embeddings", "write_scores",
     ]  # fmt: skip
     assert [name for name in fixed if not hasattr(pgnn, name)] == []
