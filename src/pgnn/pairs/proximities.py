@@ -13,7 +13,8 @@ from pgnn.graph import Graph
 from pgnn.pairs.blocks import in_blocks
 from pgnn.pairs.codes import as_pairs
 from pgnn.pairs.endpoints import ENDPOINT_COLUMNS, describe_endpoints
-from pgnn.pairs.hops import hops_by_source
+from pgnn.pairs.estimates import estimated_walks
+from pgnn.pairs.hops import hops_by_pair, hops_by_source
 from pgnn.pairs.walks import LENGTHS, RESTARTS, WalkMatrix, exact_walks, steps_of
 from pgnn.threads import Progress, resolve_threads
 
@@ -25,6 +26,8 @@ Method = Literal["auto", "exact", "estimated"]
 EXACT_WORK = 1.5e11
 # Nodes with more neighbours are not expanded in 3-paths where values are estimated.
 HUB_DEGREE = 20_000
+# Edges that the search for one shortest path may look at where values are estimated.
+SEARCH_EDGES = 1 << 20
 _NO_HUB = 1 << 62
 _BLOCK_PAIRS = 16_384
 
@@ -220,17 +223,29 @@ class _Job:
         """Whether the pair is an edge, which is left out."""
         return self.places >= 0
 
-    def walks(self, progress: Progress | None) -> tuple[list[Array], list[str]]:
+    def walks(
+        self, same_component: NDArray[np.bool_], progress: Progress | None
+    ) -> tuple[list[Array], list[str]]:
         """Walk columns, and sentences that say what is estimated."""
-        arguments = (self.matrix, self.pairs, self.places, self.num_threads, progress)
-        return exact_walks(*arguments), []
+        where = (self.matrix, self.pairs, self.places)
+        if self.exact:
+            return exact_walks(*where, self.num_threads, progress), []
+        walks, note = estimated_walks(*where, same_component, self.num_threads, progress)
+        return walks, [note]
 
-    def hops(self, backward: bool = False) -> tuple[Pairs, list[str]]:
+    def hops(self, backward: bool = False) -> tuple[Array, list[str]]:
         """Hops from u to v or, backward, from v to u (where the own edge is of no use anyway)."""
-        pairs = self.pairs[:, ::-1].copy() if backward else self.pairs
-        forbidden = np.zeros(len(pairs), dtype=bool) if backward else self.is_edge
-        graphs = (self.graph, self.reverse)
-        return hops_by_source(*graphs, pairs, forbidden, self.max_hops, self.num_threads), []
+        pairs, forbidden = self.pairs, self.is_edge
+        if backward:
+            pairs, forbidden = np.ascontiguousarray(pairs[:, ::-1]), np.zeros_like(forbidden)
+        where = (self.graph, self.reverse, pairs, forbidden, self.max_hops, self.num_threads)
+        if self.exact:
+            return hops_by_source(*where).astype(np.float64), []
+        hops, stopped = hops_by_pair(*where, SEARCH_EDGES)
+        notes = []
+        if stopped:
+            notes.append(f"Hops of {stopped} pairs are at least as many as written.")
+        return hops.astype(np.float64), notes
 
     def shared(self, rows_u: Graph, rows_v: Graph, worth: Array) -> Array:
         """How many nodes are in both rows, and two sums of worth over them, `[m, 3]`."""
@@ -274,20 +289,17 @@ class _Job:
 
 def _undirected(job: _Job, progress: Progress | None) -> tuple[dict[str, Array], list[str]]:
     graph, lost = job.graph, job.is_edge
-    (walks,), notes = job.walks(progress)
+    shared = job.shared(graph, graph, _worth(graph.degrees))
+    ends = describe_endpoints(graph, job.pairs, lost, shared[lost][:, [0, 2]])
+    (walks,), notes = job.walks(ends.same_component, progress)
     columns: dict[str, Array] = dict(zip(_WALKS, walks.T, strict=True))
-    worth = _worth(graph.degrees)
-    shared = job.shared(graph, graph, worth)
     common, columns["adamic_adar"], columns["resource_allocation"] = shared.T
     columns["common_neighbours"] = common
     degree = graph.degrees[job.pairs].astype(np.float64) - lost[:, None]
     columns["jaccard"] = common / np.maximum(degree.sum(axis=1) - common, 1)
     columns["three_paths"] = job.three_paths(graph, graph)
-    hops, more = job.hops()
-    columns["hops"] = hops.astype(np.float64)
-    notes += more
-    ends = describe_endpoints(graph, job.pairs, lost, shared[lost][:, [0, 2]])
-    notes += _core_note(ends.limited)
+    columns["hops"], more = job.hops()
+    notes += more + _core_note(ends.limited)
     strength = _without_own(
         job, job.matrix.out_strength[job.pairs], degree, np.stack([lost, lost], axis=1)
     )
@@ -299,7 +311,13 @@ def _undirected(job: _Job, progress: Progress | None) -> tuple[dict[str, Array],
 
 def _directed(job: _Job, progress: Progress | None) -> tuple[dict[str, Array], list[str]]:
     graph, reverse, is_edge = job.graph, job.reverse, job.is_edge
-    walks, notes = job.walks(progress)
+    has_reverse = _edge_places(graph, np.ascontiguousarray(job.pairs[:, ::-1])) >= 0
+    lost = is_edge & ~has_reverse  # what remains joined without directions is not lost
+    plain = Graph.from_edges(graph.edges(), graph.num_nodes)
+    undirected = _Job.of(plain, job.pairs[lost], "strength", 0, "exact", job.num_threads)
+    shared = undirected.shared(plain, plain, _worth(plain.degrees))
+    ends = describe_endpoints(plain, job.pairs, lost, shared[:, [0, 2]])
+    walks, notes = job.walks(ends.same_component, progress)
     columns: dict[str, Array] = {}
     for way, values in zip(("forward", "backward"), walks, strict=True):
         columns |= {f"{name}_{way}": column for name, column in zip(_WALKS, values.T, strict=True)}
@@ -321,17 +339,9 @@ def _directed(job: _Job, progress: Progress | None) -> tuple[dict[str, Array], l
         columns[f"two_paths_{way}"] = count
         columns[f"resource_allocation_{way}"] = resource
         columns[f"three_paths_{way}"] = job.three_paths(rows, across)
-        hops, more = job.hops(backward=way == "backward")
-        columns[f"hops_{way}"] = hops.astype(np.float64)
+        columns[f"hops_{way}"], more = job.hops(backward=way == "backward")
         notes += more
-    has_reverse = _edge_places(graph, job.pairs[:, ::-1].copy()) >= 0
     columns["reverse_edge"] = has_reverse.astype(np.float64)
-
-    plain = Graph.from_edges(graph.edges(), graph.num_nodes)
-    lost = is_edge & ~has_reverse
-    undirected = _Job.of(plain, job.pairs[lost], "strength", 0, "exact", job.num_threads)
-    shared = undirected.shared(plain, plain, _worth(plain.degrees))
-    ends = describe_endpoints(plain, job.pairs, lost, shared[:, [0, 2]])
     notes += _core_note(ends.limited)
     out_strength = job.matrix.out_strength[job.pairs]
     in_strength = job.matrix.in_strength[job.pairs]
