@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
+import numpy as np
+
 from pgnn import checks
 from pgnn.errors import Parameter, PGNNError
 from pgnn.names import MODELS, TASKS, Task
@@ -46,6 +48,10 @@ class FitSettings:
     max_pairs: int | None = None
 
     def __post_init__(self) -> None:
+        for setting in fields(self):  # numpy's numbers become Python's, which JSON knows
+            value = getattr(self, setting.name)
+            if isinstance(value, np.generic):
+                object.__setattr__(self, setting.name, value.item())
         for name in ("epochs", "batch_graphs", "eval_every", "eval_draws", "patience", "max_pairs",
                      "lr_drop"):  # fmt: skip
             self._check_integer(name, at_least=1)
