@@ -117,7 +117,7 @@ class Outcome:
             PGNNError: If something is missing or of another kind.
         """
         try:
-            recipe = Recipe.from_dict(_known(document["recipe"]))
+            recipe = _recipe_of(document)
             test = None
             if document.get("test"):
                 test = Judgement(
@@ -165,10 +165,17 @@ _NO_FACTS: dict[str, Any] = {
 }
 
 
-def _known(recipe: Any) -> dict[str, Any]:
-    if not isinstance(recipe, dict):
+def _recipe_of(document: Mapping[str, Any]) -> Recipe:
+    """Return the recipe of a run; a data-set run of format 1 has `settings` in its place."""
+    values = document.get("recipe")
+    if values is None and "settings" in document:
+        settings = document["settings"]
+        values = {name: document[name] for name in ("task", "model", "seed")}
+        values |= {name: settings[name] for name in ("variant", "decoder", "scheme", "c")}
+        values |= {**settings["fit"], "folds": 0, "judged": "epoch"}
+    if not isinstance(values, dict):
         raise TypeError("its recipe is no table")
-    return recipe
+    return Recipe.from_dict(values)
 
 
 def versions() -> dict[str, str]:
