@@ -88,8 +88,13 @@ class Run:
         return _read_data(path, _checked_bytes(path, self.graph_hash))
 
 
-def claim_folder(folder: Path, config: Mapping[str, Any], *, resume: bool) -> None:
+def claim_folder(folder: Path, config: Mapping[str, Any], *, resume: bool) -> bool:
     """Make the folder of a run that begins, and keep its options there.
+
+    A run that goes on from a checkpoint keeps the options that it began with.
+
+    Returns:
+        Whether the file of options is new there: what `release_folder` may remove.
 
     Raises:
         PGNNError: If a run is there already, finished or cut off, and is not to be resumed.
@@ -107,8 +112,16 @@ def claim_folder(folder: Path, config: Mapping[str, Any], *, resume: bool) -> No
             ", give another ", Parameter("out"), ", or remove that folder first",
         )  # fmt: skip
     make_folder(folder)
-    if config or not (folder / _CONFIG).exists():
+    is_new = not (folder / _CONFIG).exists()
+    if is_new or not (folder / CHECKPOINT).exists():
         _write(folder / _CONFIG, tomli_w.dumps(_without_none(config)).encode())
+    return is_new
+
+
+def release_folder(folder: Path) -> None:
+    """Remove the options of a run that failed before anything of it was kept."""
+    if not (folder / CHECKPOINT).exists() and not (folder / _METRICS).exists():
+        (folder / _CONFIG).unlink(missing_ok=True)
 
 
 def save_run(
@@ -318,6 +331,7 @@ def _checked_graph(arrays: Mapping[str, Any]) -> Graph:
         made: Any = getattr(graph, name)
         if not np.array_equal(made, arrays.get(name)):  # type: ignore[arg-type]
             raise ValueError(f"its {name} are not those of a graph")
+    graph = replace(graph, dropped_repeats=0)  # each edge is stored from both its ends
     if classes is None:
         return graph
     if graph.y is None or graph.y.min() < 0 or classes.shape <= (graph.y.max(),):
