@@ -1,29 +1,42 @@
+import json
+import math
 from dataclasses import asdict, fields
 
+import numpy as np
 import pytest
 
 from pgnn.errors import PGNNError
+from pgnn.names import MODELS
 from pgnn.nn import PRESETS, make_baseline
-from pgnn.training.recipe import _LARGE, MODEL_NAMES, Recipe
+from pgnn.training.recipe import _LARGE, FitSettings, Recipe
 
 
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
         ("task", "edge", "task must be one of link, pair"),
-        ("model", "pgnn", "model must be one of pgnn-best"),
+        ("model", "pgnn", "model must be one of gcn, sage"),
         ("model", None, "model must be one of"),
         ("model", ["gcn"], "model must be one of"),
+        ("variant", "new", "variant must be one of paper, released"),
+        ("judged", "last", "judged must be one of model, epoch"),
         ("decoder", "mlp", "decoder must be one of distance, dot"),
         ("weights", "close", "weights must be one of length, strength"),
         ("scheme", "any", "scheme must be one of bernoulli, fixed"),
-        ("hidden_channels", 0, "hidden_channels must be an integer of at least 1"),
-        ("epochs", 2.0, "epochs must be an integer of at least 1"),
+        ("hidden_channels", 0, "hidden_channels must be a positive integer"),
+        ("epochs", 2.0, "epochs must be a positive integer"),
         ("eval_every", 0, "eval_every must be"),
         ("eval_draws", True, "eval_draws must be"),
         ("max_pairs", 0, "max_pairs must be"),
         ("num_sets", 0, "num_sets must be"),
         ("patience", 0, "patience must be"),
+        ("lr_drop", 0, "lr_drop must be"),
+        ("batch_graphs", 0, "batch_graphs must be"),
+        ("batch_graphs", None, "batch_graphs must be"),
+        ("c", 0.0, "c must be positive"),
+        ("c", -1.0, "c must be positive"),
+        ("c", float("nan"), "c must be a finite number"),
+        ("c", "1", "c must be a finite number"),
         ("epochs", None, "epochs must be"),
         ("folds", -2, "folds must be an integer of at least 0"),
         ("folds", 1, "folds must be 0 or at least 2"),
@@ -31,19 +44,19 @@ from pgnn.training.recipe import _LARGE, MODEL_NAMES, Recipe
         ("seed", "0", "seed must be"),
         ("dropout", 1.0, "dropout must be at least 0 and below 1"),
         ("dropout", -0.1, "dropout must be"),
-        ("dropout", float("nan"), "dropout must be"),
-        ("dropout", "half", "dropout must be a number"),
-        ("dropout", False, "dropout must be a number"),
+        ("dropout", float("nan"), "dropout must be a finite number"),
+        ("dropout", "half", "dropout must be a finite number"),
+        ("dropout", False, "dropout must be a finite number"),
         ("lr", 0, "lr must be positive"),
-        ("lr", float("inf"), "lr must be positive"),
-        ("lr", float("nan"), "lr must be positive"),
+        ("lr", float("inf"), "lr must be a finite number"),
+        ("lr", float("nan"), "lr must be a finite number"),
         ("weight_decay", -1.0, "weight_decay not negative"),
         ("val", 0.0, "val must be positive"),
         ("val", 0.95, "both together below 1"),
-        ("val", None, "val must be a number"),
+        ("val", None, "val must be a finite number"),
         ("test", -0.1, "test not negative"),
         ("test", 0.9, "both together below 1"),
-        ("test", float("nan"), "val must be positive"),
+        ("test", float("nan"), "test must be a finite number"),
     ],
 )
 def test_recipe_refuses_what_is_not_allowed(name, value, words):
@@ -77,34 +90,56 @@ def test_from_dict_takes_defaults_for_what_is_missing():
     assert Recipe.from_dict({"seed": 3}) == Recipe(seed=3)
 
 
-def test_model_names_are_all_there_are():
-    pgnns = [name for name in MODEL_NAMES if name in PRESETS]
+def test_recipe_holds_numbers_of_numpy_as_those_of_python():
+    plain = {"epochs": 3, "num_sets": 7, "seed": 2, "dropout": 0.25, "reuse_draw": True}
+    recipe = Recipe(**{name: np.array([value])[0] for name, value in plain.items()})
+    assert recipe == Recipe(**plain)
+    assert json.loads(json.dumps(asdict(recipe))) == asdict(recipe)
+
+
+def test_models_are_all_that_can_be_made():
+    pgnns = [name for name in MODELS if name in PRESETS]
     assert sorted(pgnns) == sorted(PRESETS)
-    for name in set(MODEL_NAMES) - set(PRESETS):
+    for name in set(MODELS) - set(PRESETS):
         assert make_baseline(name, 1).in_channels == 1
-    assert len(set(MODEL_NAMES)) == len(MODEL_NAMES) == len(PRESETS) + 5
+        assert Recipe(model=name).model == name
+    assert len(set(MODELS)) == len(MODELS) == len(PRESETS) + 5
 
 
 def test_resolved_decides_only_what_was_left_open():
     small, large = (Recipe(seed=4).resolved(n) for n in (_LARGE, _LARGE + 1))
     assert small == Recipe(seed=4, folds=5, eval_every=5)
     assert large == Recipe(seed=4, folds=2, eval_every=1)
-    for given in (Recipe(folds=0, eval_every=7), small, large):
-        assert given.resolved(3) == given.resolved(10**7) == given
+    for decided in (Recipe(folds=0, eval_every=7), small, large):
+        assert decided.resolved(3) == decided.resolved(10**7) == decided
 
 
-def test_fit_settings_are_those_of_the_recipe():
-    recipe = Recipe(
-        epochs=3,
-        lr=0.5,
-        weight_decay=0.25,
-        eval_every=2,
-        patience=9,
-        eval_draws=4,
-        max_pairs=11,
-    )
-    settings = asdict(recipe.fit_settings())
-    shared = {name: value for name, value in asdict(recipe).items() if name in settings}
-    assert len(shared) == 7
-    assert shared == {name: settings[name] for name in shared}
-    assert (settings["lr_drop"], settings["batch_graphs"]) == (None, 1)
+# ---------------------------------------------------------------------- the settings of the loop
+
+
+def test_recipe_is_the_settings_of_the_loop():
+    """No second set of settings is made of it, so nothing can differ from what was run."""
+    recipe = Recipe(patience=9, max_pairs=11, eval_every=2, lr_drop=40, batch_graphs=3)
+    assert isinstance(recipe, FitSettings)
+    assert {field.name for field in fields(FitSettings)} < {field.name for field in fields(Recipe)}
+
+
+def test_fit_settings_are_by_default_those_of_the_released_code():
+    settings = FitSettings()
+    assert (settings.epochs, settings.lr, settings.lr_drop) == (2000, 0.01, 200)
+    assert (settings.weight_decay, settings.batch_graphs, settings.eval_every) == (5e-4, 8, 10)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({name: 0} for name in ("epochs", "batch_graphs", "eval_every", "eval_draws")),
+        *({name: 0} for name in ("patience", "max_pairs", "lr_drop")),
+        *({"lr": lr} for lr in (0, -1.0, math.nan)),
+        {"weight_decay": -1e-3},
+    ],
+    ids=str,
+)
+def test_fit_settings_that_cannot_be_are_named(options):
+    with pytest.raises(PGNNError, match=f"{next(iter(options))} .*(must be|not negative)|lr must"):
+        FitSettings(**options)
