@@ -118,6 +118,8 @@ class Outcome:
         """
         try:
             recipe = _recipe_of(document)
+            if (document["task"], document["model"]) != (recipe.task, recipe.model):
+                raise ValueError("its recipe is of another task or model")
             test = None
             if document.get("test"):
                 test = Judgement(
@@ -128,8 +130,8 @@ class Outcome:
                 experiment = {name: document[name] for name in ("column", "protocol")}
             graph = {"graphs": document.get("graphs", 1), **_NO_FACTS, **document.get("graph", {})}
             return cls(
-                task=document["task"],
-                model=str(document["model"]),
+                task=recipe.task,
+                model=recipe.model,
                 test_auc=None if test is None else float(test.metrics["roc_auc"]),
                 val_auc=float(document["val_auc"]),
                 seconds=float(document["seconds"]),
