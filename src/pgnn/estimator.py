@@ -154,8 +154,8 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         found = _test_auc(self.learner_, _read(X, y, self.learner_.recipe.task))
         if found is None:
             raise PGNNError(
-                "the recipe has test=0, which left no pairs to judge by; fit with a recipe that has "
-                "a share, such as Recipe(test=0.1)"
+                "the recipe has test=0, which left no pairs to judge by; fit with a recipe that "
+                "has a share, such as Recipe(test=0.1)"
             )
         return found
 
