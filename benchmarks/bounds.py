@@ -1,8 +1,8 @@
 """What bounds the search: the machine's memory, measured, and how close the kernels come.
 
-For each graph this prints, on one thread: what a pass over all edges that reads one row a neighbour
-costs (no level of a search can be cheaper while all nodes are unfinished), what the search of all
-sets takes, how many such passes that is, and what writing the result takes beside a plain fill.
+For each graph this prints, on one thread: what a pass over all edges costs that reads one row per
+neighbour (no level of a search can be cheaper while all nodes are unfinished), what the search of
+all sets takes, how many such passes that is, and what writing the result takes beside a plain fill.
 
 Run: python benchmarks/bounds.py
 """
@@ -21,7 +21,6 @@ import pgnn
 from pgnn.bench.graphs import grid_graph, preferential_graph, random_graph
 from pgnn.bench.measure import best_time
 from pgnn.positions import hops as _hops
-from pgnn.positions.kernels import emit as _emit
 from pgnn.positions.kernels import search as _kernels
 from pgnn.positions.kernels.rows import ROW_BYTES, empty_rows, pull_row
 
@@ -81,8 +80,8 @@ def measure(name: str, graph: pgnn.Graph, repeats: int) -> None:
     rate = len(indices) * ROW_BYTES / floor / 1e9
     passes = min(searched) / floor / blocks
     print(
-        f"{name:<14} a pass {floor * 1e3:.1f} ms: {floor / len(indices) * 1e9:.1f} ns a row, "
-        f"{rate:.1f} GB/s;  search {min(searched) * 1e3:.0f} ms: {passes:.1f} passes a block, "
+        f"{name:<14} one pass {floor * 1e3:.1f} ms: {floor / len(indices) * 1e9:.1f} ns per row, "
+        f"{rate:.1f} GB/s;  search {min(searched) * 1e3:.0f} ms: {passes:.1f} passes per block, "
         f"{blocks} blocks;  write {min(written) * 1e3:.0f} ms, plain fill {fill * 1e3:.0f} ms",
         flush=True,
     )
@@ -90,7 +89,7 @@ def measure(name: str, graph: pgnn.Graph, repeats: int) -> None:
 
 if __name__ == "__main__":
     SEARCH = Stopwatch(_kernels, "search_levels", "search_sweeps", "search_queue")
-    WRITE = Stopwatch(_emit, "emit_block", "emit_ranked")
+    WRITE = Stopwatch(_kernels, "emit_block", "emit_ranked")
     source = np.ones(1 << 27)
     target = np.empty_like(source)
     seconds = best_time(lambda: np.copyto(target, source), 5)

@@ -71,11 +71,11 @@ def update_rows(anchor: Any, nearest: Any, out: Any) -> None:
 def measure(nodes: int, repeats: int) -> list[str]:
     """Return a row of the table."""
     graph = random_graph(nodes, 5 * nodes, rng=0)
-    found = anchor_distances(graph, sample_anchor_sets(nodes, rng=0))
-    assert found.hops is not None
-    pairs = found.nearest.size
+    distances = anchor_distances(graph, sample_anchor_sets(nodes, rng=0))
+    assert distances.hops is not None
+    pairs = distances.nearest.size
     random = torch.Generator().manual_seed(0)
-    table = 1 / torch.arange(1, int(found.hops.max()) + 3, dtype=torch.float32)
+    table = 1 / torch.arange(1, int(distances.hops.max()) + 3, dtype=torch.float32)
     inputs = Inputs(
         torch.randn(nodes, 2 * CHANNELS, generator=random),
         None,
@@ -83,18 +83,18 @@ def measure(nodes: int, repeats: int) -> list[str]:
         torch.zeros(CHANNELS),
         torch.randn(CHANNELS, generator=random),
         torch.zeros(()),
-        torch.from_numpy(found.nearest),
-        torch.from_numpy(found.hops),
+        torch.from_numpy(distances.nearest),
+        torch.from_numpy(distances.hops),
         first_code=-1,
         paper=False,
         scale=1.0,
     )
     arrays = Arrays.of(inputs).kernel
-    z = np.ones(found.nearest.shape, dtype=np.float32)
+    z = np.ones(distances.nearest.shape, dtype=np.float32)
     h = np.ones((nodes, CHANNELS), dtype=np.float32)
     sums = [np.zeros((rows, CHANNELS), np.float32) for rows in (nodes + 1, len(table), 1, 1)]
     grad_own = np.empty((nodes, CHANNELS), dtype=np.float32)
-    anchor, flat = np.ascontiguousarray(arrays[1]), np.maximum(found.nearest, 0)
+    anchor, flat = np.ascontiguousarray(arrays[1]), np.maximum(distances.nearest, 0)
     scratch = np.zeros((nodes, CHANNELS), dtype=np.float32)
 
     def per_pair(call: Any) -> float:
@@ -112,7 +112,7 @@ def measure(nodes: int, repeats: int) -> list[str]:
         (forward, FORWARD_OPERATIONS * operation, read),
         (backward, BACKWARD_OPERATIONS * operation, update),
     )
-    cells = [f"{nodes:,}", f"{found.nearest.shape[1]}"]
+    cells = [f"{nodes:,}", f"{distances.nearest.shape[1]}"]
     for took, arithmetic, memory in bounds:
         cells += [f"{took:.1f}", f"{arithmetic:.1f}", f"{memory:.1f}"]
         cells += [f"{took / max(arithmetic, memory):.1f}x"]
@@ -121,7 +121,7 @@ def measure(nodes: int, repeats: int) -> list[str]:
 
 def main() -> None:
     """Measure three sizes and print the table."""
-    table = Table(title="ns a (node, set) pair, one thread, 32 channels, float32")
+    table = Table(title="ns per (node, set) pair, one thread, 32 channels, float32")
     for name in ("nodes", "sets", "forward", "arith.", "memory", "ratio"):
         table.add_column(name, justify="right")
     for name in ("backward", "arith.", "memory", "ratio"):

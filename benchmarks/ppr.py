@@ -24,14 +24,14 @@ def scipy_seconds(graph: pgnn.Graph, sets: pgnn.AnchorSets, columns: int) -> flo
     for i in range(columns):
         source[sets[i], i] = ALPHA / len(sets[i])
     start = time.perf_counter()
-    found = source.copy()
+    visits = source.copy()
     for _ in range(int(np.ceil(np.log(TOL) / np.log(1 - ALPHA)))):
-        found = source + (1 - ALPHA) * (walk @ found)
+        visits = source + (1 - ALPHA) * (walk @ visits)
     return (time.perf_counter() - start) * len(sets) / columns
 
 
 def networkx_seconds(graph: pgnn.Graph, sources: int) -> float:
-    """One personalised PageRank a node, which is how networkx gives ppr_v(u), extrapolated."""
+    """One personalised PageRank per node, which is how networkx gives ppr_v(u), extrapolated."""
     theirs = graph.to_networkx()
     start = time.perf_counter()
     for v in range(sources):
@@ -40,7 +40,7 @@ def networkx_seconds(graph: pgnn.Graph, sources: int) -> float:
 
 
 def main() -> None:
-    """Print a line a graph."""
+    """Print one line per graph."""
     pgnn.anchor_ppr(grid_graph(2, 2), [[0]])  # compile
     for graph in (random_graph(3_000, 15_000, rng=0), random_graph(100_000, 500_000, rng=0)):
         sets = pgnn.sample_anchor_sets(graph.num_nodes, rng=0)

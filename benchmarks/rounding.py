@@ -15,6 +15,7 @@ from pgnn.evaluation.metrics import roc_auc, without_rounding
 from pgnn.experiments.config import setup_of
 from pgnn.experiments.run import Job, load_problem, recipe_of
 from pgnn.training.batches import Batch
+from pgnn.training.learner import Learner
 from pgnn.training.pipeline import train
 
 
@@ -24,6 +25,7 @@ def main() -> None:
         job, setup = Job("communities", name, "paper", 0), setup_of("communities", "paper", name)
         problem = load_problem(job, setup)
         learner = train(problem, recipe_of(job, setup, 100), heuristics=False).learner
+        assert isinstance(learner, Learner)
         (split,) = problem.splits
         batch, labels = Batch([split]), split.test.labels
         pairs = torch.from_numpy(np.array(split.test.pairs))

@@ -1,4 +1,4 @@
-"""Time the sweep kernel beside a queue search a set, on graphs of large diameter, one thread.
+"""Time the sweep kernel beside one queue search per set, on graphs of large diameter, one thread.
 
 Sweeps go first and the queue takes over where they do not settle; this shows what each would take.
 
@@ -18,7 +18,7 @@ from pgnn.bench.graphs import grid_graph
 from pgnn.bench.measure import best_time
 from pgnn.positions.kernels import search as _kernels
 from pgnn.positions.kernels.rows import empty_rows
-from pgnn.positions.order import relabelled, row_arrays
+from pgnn.positions.order import relabelled
 
 
 def planar_graph(num_nodes: int) -> pgnn.Graph:
@@ -41,31 +41,31 @@ def tree_graph(num_nodes: int) -> pgnn.Graph:
 
 
 def compare(name: str, graph: pgnn.Graph) -> None:
-    """Print the ratio for large, middling and the smallest sets, 16 sets a time."""
+    """Print the ratio for large, middling and the smallest sets, 16 sets at a time."""
     n = graph.num_nodes
     sets = pgnn.sample_anchor_sets(n, rng=0)
     shift = max(1, (n - 1).bit_length())
     cap = (1 << (32 - shift)) - 3
-    places, moved = relabelled(graph)
-    rows = row_arrays(moved)
+    places, rows = relabelled(graph)
     flat = (sets.indptr, sets.nodes.view(np.uint32))
     key, dirty = empty_rows(n, np.uint32), np.empty(n, dtype=np.uint8)
     single, queue = np.empty(n, dtype=np.uint32), np.empty(n + 1, dtype=np.uint32)
     parts = []
     for first in (0, len(sets) // 2 - 8, len(sets) - 16):
-        where = (*flat, first, 16, shift, cap)
+        block = (first, 16, shift, cap)
 
-        def sweeps(where: Any = where) -> None:
-            _kernels.search_sweeps(*rows, *where, 0, 1 << 40, places, key, dirty)
+        def sweeps(block: Any = block) -> None:
+            _kernels.search_sweeps(rows, flat, block, 0, 1 << 40, places, key, dirty)
 
-        def queues(where: Any = where) -> None:
-            _kernels.search_queue(*rows[2:], *where, places, key, single, queue)
+        def queues(block: Any = block) -> None:
+            _kernels.search_queue(rows, flat, block, places, key, single, queue)
 
-        ours = best_time(sweeps, 3)
-        found = key.copy()
-        theirs = best_time(queues, 3)
-        assert np.array_equal(key, found)
-        parts.append(f"{ours * 1e3:6.1f} ms, queue {theirs * 1e3:6.1f} ms ({theirs / ours:.1f}x)")
+        by_sweeps = best_time(sweeps, 3)
+        keys = key.copy()
+        by_queue = best_time(queues, 3)
+        assert np.array_equal(key, keys)
+        ratio = by_queue / by_sweeps
+        parts.append(f"{by_sweeps * 1e3:6.1f} ms, queue {by_queue * 1e3:6.1f} ms ({ratio:.1f}x)")
     print(
         f"{name:<8} large sets {parts[0]};  middling {parts[1]};  smallest {parts[2]}", flush=True
     )

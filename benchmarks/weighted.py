@@ -21,7 +21,7 @@ def with_weights(graph: pgnn.Graph) -> pgnn.Graph:
 
 
 def main() -> None:
-    """Print a line a graph."""
+    """Print one line per graph."""
     pgnn.anchor_distances(with_weights(grid_graph(2, 2)), [[0]])  # compile
     for graph in (random_graph(100_000, 500_000, rng=0), grid_graph(300, 300)):
         weighted = with_weights(graph)

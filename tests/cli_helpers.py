@@ -10,7 +10,8 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-TRAINED_WITH = ("--epochs", 2, "--sets", 6, "--quiet")
+FEW = ("--epochs", 2, "--sets", 6)
+TRAINED_WITH = (*FEW, "--quiet")
 
 
 @dataclass
@@ -83,3 +84,23 @@ def outcome(run):
     (length,) = struct.unpack("<Q", data[:8])
     header, weights = json.loads(data[8 : 8 + length]), data[8 + length :]
     return metrics, header, weights, (run / "history.csv").read_text()
+
+
+def document(done):
+    """Return the one JSON document that a command printed."""
+    assert done.code == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def metrics_of(folder, *, without=("seconds",)):
+    """Return the metrics that a run directory keeps, without those of some names."""
+    metrics = json.loads((folder / "metrics.json").read_text())
+    return {name: value for name, value in metrics.items() if name not in without}
+
+
+def listing(folder):
+    """Return what is in a folder, with the bytes of its files."""
+    return {
+        str(path.relative_to(folder)): None if path.is_dir() else path.read_bytes()
+        for path in folder.rglob("*")
+    }

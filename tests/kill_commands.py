@@ -3,7 +3,7 @@
 FOLDER has edges.csv, and for embed and report a run. Commands run in children that are forked when
 all is loaded, on one thread: the seconds this takes are spent once. A child tells the parent
 whenever it begins to write a file, and takes its time between writing and renaming, so that kills
-fall before, into and after writes. Prints what was found as JSON.
+fall before, into and after writes. Prints what is left as JSON.
 """
 
 import importlib
@@ -178,7 +178,9 @@ def warm_up(*modules):
         "pgnn.cli.app",
         "pgnn.evaluation.evaluate",
         "pgnn.prediction.ranking",
-        "pgnn.io.pair_files",
+        "pgnn.io",
+        "numba.core.event",
+        "rich.live",
         *modules,
     ):
         importlib.import_module(name)

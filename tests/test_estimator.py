@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 import joblib
 import networkx as nx
 import numpy as np
+import polars as pl
 import pytest
 import scipy.sparse as sp
 import torch
@@ -38,7 +39,8 @@ def quick(**changes):
     settings = {"eval_every": 1, "num_sets": 8, "hidden_channels": 8, "eval_draws": 2}
     settings |= {name: value for name, value in changes.items() if name not in FLAT}
     flat = {name: value for name, value in changes.items() if name in FLAT}
-    return {"model": "pgnn-e-1l", "epochs": 2, "recipe": Recipe(**settings), **flat}
+    model = flat.setdefault("model", "pgnn-e-1l")
+    return {"epochs": 2, "recipe": Recipe(model=model, **settings), **flat}
 
 
 QUICK = quick()
@@ -122,14 +124,14 @@ def test_settings_without_a_recipe_are_those_the_library_recommends():
 def test_recipe_is_what_is_trained_by(caves):
     settings = {"dropout": 0.1, "folds": 2, "lr": 0.02, "val": 0.2, "test": 0.2, "patience": 3}
     recipe = Recipe(model="pgnn-e-1l", epochs=2, eval_every=1, num_sets=4, seed=5, **settings)
-    assert PGNNEmbedding(recipe=recipe).fit(caves).learner_.recipe == recipe
+    assert PGNNEmbedding(recipe=recipe).fit(caves).learner_.recipe == recipe.resolved(30)
 
 
 def test_parameters_win_over_the_recipe(caves):
     recipe = Recipe(task="pair", model="gcn", epochs=9, seed=7, eval_every=1, folds=2)
     flat = {"task": "link", "model": "mlp", "epochs": 2, "random_state": 0}
     used = PGNNEmbedding(**flat, recipe=recipe).fit(caves).learner_.recipe
-    assert used == replace(recipe, task="link", model="mlp", epochs=2, seed=0)
+    assert used == replace(recipe, task="link", model="mlp", epochs=2, seed=0).resolved(30)
 
 
 def test_settings_can_be_searched_by_whole_recipes(caves):
@@ -190,8 +192,12 @@ def as_matrix(graph):
     return sp.lil_matrix(as_dense(graph))
 
 
+def as_frame(graph):
+    return pl.DataFrame(graph.edges(), schema=["source", "target"])
+
+
 @pytest.mark.parametrize(
-    "form", [Graph.to_networkx, Graph.to_scipy, as_pyg, as_dense, as_lists, as_matrix]
+    "form", [Graph.to_networkx, Graph.to_scipy, as_pyg, as_dense, as_lists, as_matrix, as_frame]
 )
 def test_all_forms_of_a_graph_give_the_same(caves, fitted, form):
     found = PGNNEmbedding(**QUICK).fit(form(caves))
@@ -384,7 +390,7 @@ def test_labels_are_needed_by_pairs_and_not_read_by_links(caves, labels, fitted)
     assert same_fit(PGNNEmbedding(**QUICK).fit(caves, labels), fitted)
     with pytest.raises(PGNNError, match="requires y"):
         PGNNEmbedding("pair", **QUICK).fit(caves)
-    with pytest.raises(PGNNError, match="one entry a node"):
+    with pytest.raises(PGNNError, match="one entry per node"):
         PGNNEmbedding("pair", **QUICK).fit(caves, labels[:-1])
 
 

@@ -142,8 +142,8 @@ def test_functional_form_is_the_class():
     data_list = [path(5), islands()]
     pipe = DatasetAdapter(data_list).add_anchor_distances(num_sets=3, rng=4)
     transform = AddAnchorDistances(num_sets=3, rng=4)
-    for found, data in zip(pipe, data_list, strict=True):
-        assert_same_data(found, transform(data))
+    for result, data in zip(pipe, data_list, strict=True):
+        assert_same_data(result, transform(data))
 
 
 # ---------------------------------------------------------------------- batches
@@ -152,31 +152,31 @@ def test_functional_form_is_the_class():
 @given(st.data(), st.booleans(), st.integers(0, 99))
 @settings(max_examples=30)
 def test_batch_gives_what_each_graph_gives_alone(draw, weighted, seed):
-    given_graphs = draw.draw(
+    drawn_graphs = draw.draw(
         st.lists(graphs(max_nodes=9, weighted=weighted), min_size=1, max_size=4)
     )
     transform = AddAnchorDistances(num_sets=4, rng=seed)
-    data_list = [transform(as_data(g, seed=i)) for i, g in enumerate(given_graphs)]
+    data_list = [transform(as_data(g, seed=i)) for i, g in enumerate(drawn_graphs)]
     batch = Batch.from_data_list(data_list)
     assert_batch_is_its_graphs(batch, data_list)
-    for found, data in zip(batch.to_data_list(), data_list, strict=True):
-        assert_same_data(found, data)
+    for result, data in zip(batch.to_data_list(), data_list, strict=True):
+        assert_same_data(result, data)
 
 
 @given(st.data(), st.booleans(), st.integers(0, 99))
 @settings(max_examples=30)
 def test_transformed_batch_is_the_batch_of_transformed_graphs(draw, weighted, seed):
-    given_graphs = draw.draw(
+    drawn_graphs = draw.draw(
         st.lists(graphs(max_nodes=9, weighted=weighted), min_size=1, max_size=4)
     )
-    data_list = [as_data(g, seed=i) for i, g in enumerate(given_graphs)]
+    data_list = [as_data(g, seed=i) for i, g in enumerate(drawn_graphs)]
     batch = AddAnchorDistances(num_sets=4, rng=seed)(Batch.from_data_list(data_list))
     transform = AddAnchorDistances(num_sets=4, rng=seed)
     transformed = [transform(data) for data in data_list]
     assert_same_data(batch, Batch.from_data_list(transformed))
     assert_batch_is_its_graphs(batch, transformed)
-    for found, data in zip(batch.to_data_list(), transformed, strict=True):
-        assert_same_data(found, data)
+    for result, data in zip(batch.to_data_list(), transformed, strict=True):
+        assert_same_data(result, data)
 
 
 def test_nobody_stays_nobody_in_a_batch():
@@ -309,10 +309,10 @@ def epochs_of_workers(torch_seed, count=2):
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_workers_and_epochs_draw_different_sets_and_repeat_with_their_seeds():
-    found = epochs_of_workers(0)
-    assert len(set(found)) == 8
-    assert epochs_of_workers(0) == found
-    assert epochs_of_workers(1) != found
+    result = epochs_of_workers(0)
+    assert len(set(result)) == 8
+    assert epochs_of_workers(0) == result
+    assert epochs_of_workers(1) != result
 
 
 # ---------------------------------------------------------------------- mistakes
@@ -325,6 +325,7 @@ def test_workers_and_epochs_draw_different_sets_and_repeat_with_their_seeds():
         ({"num_sets": 0}, "num_sets must be a positive integer"),
         ({"cutoff": -1}, "cutoff must be a number >= 0"),
         ({"scheme": "best"}, "scheme must be"),
+        ({"num_sets": 100_000_000}, "num_sets must be at most 100,000"),
         ({"prefix": "anchor_index"}, "prefix must be"),
         ({"prefix": "batch"}, "prefix must be"),
         ({"prefix": ""}, "prefix must be"),
@@ -360,10 +361,33 @@ def test_batch_of_unequal_graphs_needs_num_sets():
     assert AddAnchorDistances(num_sets=7)(batch).anchor_hops.shape == (24, 7)
 
 
-def test_collating_different_numbers_of_sets_is_an_error():
-    data_list = [AddAnchorDistances()(path(n)) for n in (4, 20)]
-    with pytest.raises(RuntimeError, match="Expected size 4 but got size 16"):
-        Batch.from_data_list(data_list)
+class MixedPaths(torch.utils.data.Dataset):
+    """Paths of 4 and of 20 nodes, transformed at each access."""
+
+    def __init__(self, **options):
+        self.transform = AddAnchorDistances(**options)
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        return self.transform(path((4, 20)[index % 2]))
+
+
+@pytest.mark.parametrize("num_workers", [0, 1])
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_loader_of_mixed_sizes_without_num_sets_is_one_clear_error(num_workers):
+    with pytest.raises(PGNNError, match=r"anchor-sets \(here 4 and 16\).* give num_sets"):
+        list(DataLoader(MixedPaths(), batch_size=2, num_workers=num_workers))
+    batches = list(DataLoader(MixedPaths(num_sets=7), batch_size=2, num_workers=num_workers))
+    assert [batch.anchor_hops.shape for batch in batches] == [(24, 7)] * 2
+
+
+def test_batches_may_differ_in_their_number_of_sets():
+    transform = AddAnchorDistances()
+    for size, num_sets in ((4, 4), (20, 16)):
+        batch = transform(Batch.from_data_list([path(size), path(size)]))
+        assert batch.anchor_hops.shape == (2 * size, num_sets)
 
 
 @pytest.mark.parametrize("keep", [[2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [0, 1, 2]])
@@ -403,5 +427,7 @@ before = "torch" in sys.modules
 pgnn.transforms
 print(before, "transforms" in dir(pgnn), "torch" in sys.modules)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "True", "True"]
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert process.stdout.split() == ["False", "True", "True"]

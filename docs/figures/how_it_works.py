@@ -184,13 +184,13 @@ def draw_architecture() -> None:
 
 def draw_messages(axes: Any, graph: Graph, sets: AnchorSets, colours: list[str]) -> None:
     """Draw, for node 0, its nearest anchor of each set, the rows of M, z and h."""
-    found, (messages, z, h) = anchor_distances(graph, sets), one_layer(graph, sets)
-    assert found.hops is not None
+    distances, (messages, z, h) = anchor_distances(graph, sets), one_layer(graph, sets)
+    assert distances.hops is not None
     assert bool((z[0] > 0).all()), "cells show numbers from 0 on"
     largest = float(messages[0].max())
     for number, colour in enumerate(colours):
         y = 2.4 - 0.85 * number
-        hops, nearest = int(found.hops[0, number]), int(found.nearest[0, number])
+        hops, nearest = int(distances.hops[0, number]), int(distances.nearest[0, number])
         axes.text(5.05, y, f"$S_{number + 1}$", va="center_baseline", fontsize=12, color=colour)
         draw_disc(axes, (5.75, y), str(nearest), mec=colour, mew=2.6)
         axes.text(6.15, y, f"d = {hops},  s = 1/{hops + 1}", va="center_baseline", fontsize=12,

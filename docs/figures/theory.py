@@ -216,12 +216,12 @@ def run_proposition(q: int = 3) -> dict[str, Any]:
         "Frucht graph": (frucht, nx.kamada_kawai_layout(frucht)),
     }
     figure, axes = new_figure(3, (11, 2.5), width_ratios=[5, 11, 5])
-    found: dict[str, Any] = {"q": q}
+    results: dict[str, Any] = {"q": q}
     for panel, (name, (drawn, places)) in zip(axes, cases.items(), strict=True):
         graph = to_graph(drawn)
         embedding = gnn_embedding("GIN", graph, q, seed=0)
         z = pgnn_embedding(graph, [[v] for v in drawn], 1, seed=0)
-        found[name] = {
+        results[name] = {
             "nodes": graph.num_nodes,
             "twins": num_twins(drawn, q),
             "distinct_gin": num_distinct(embedding),
@@ -229,7 +229,7 @@ def run_proposition(q: int = 3) -> dict[str, Any]:
         }
         numbers = one_number(embedding / embedding.abs().max())
         kind = torch.unique((numbers * 1e9).round(), return_inverse=True)[1].double()
-        title = f"{name}: {len(z)} nodes\ndifferent embeddings: {found[name]['distinct_gin']}"
+        title = f"{name}: {len(z)} nodes\ndifferent embeddings: {results[name]['distinct_gin']}"
         draw_nodes(panel, drawn, places, kind, title)
         panel.set_aspect("equal", adjustable="datalim")
         for node, (x, y) in places.items():
@@ -237,7 +237,7 @@ def run_proposition(q: int = 3) -> dict[str, Any]:
             letter = "abcdefghijklm"[int(kind[node])]
             panel.text(x, y, letter, ha="center", va="center", c="k" if light else "w", fontsize=9)
     save(figure, "proposition")
-    return found
+    return results
 
 
 # ---------------------------------------------------------------------- shared and own anchors
@@ -263,7 +263,7 @@ def own_distances(
 
     Who is nearest to v in a set that takes each node with probability p? Going through all nodes
     from near to far, the first one taken; and how many are passed over before is geometric. So one
-    number is drawn a (node, set), from the geometric distribution on condition that it is below n
+    number is drawn per (node, set), from the geometric distribution on condition that it is below n
     (that the set is not empty), and no set is ever made.
     """
     n = len(hops)
@@ -273,8 +273,8 @@ def own_distances(
     passed = np.minimum((np.log1p(-chance) / np.log1p(-p)).astype(np.int64), n - 1)
     rows = np.arange(n)[:, None]
     nearest = order[rows, passed]
-    found = hops[rows, nearest]
-    return AnchorDistances(np.where(found < 0, -1, nearest).astype(np.int32), hops=found)
+    own_hops = hops[rows, nearest]
+    return AnchorDistances(np.where(own_hops < 0, -1, nearest).astype(np.int32), hops=own_hops)
 
 
 def split_pairs(
@@ -332,12 +332,12 @@ def train(num_layers: int, *, shared: bool, seed: int, epochs: int = 200) -> flo
 
 def run_joint() -> dict[str, Any]:
     """Measure AUC with sets that all nodes share, and with sets of each node's own."""
-    found: dict[str, Any] = {"seeds": 5, "epochs": 200}
+    results: dict[str, Any] = {"seeds": 5, "epochs": 200}
     figure, (axes,) = new_figure(1, (5.2, 3.6))
     for num_layers in (1, 2):
         for shared, name, marker in ((True, "shared", "o"), (False, "own", "s")):
             scores = [train(num_layers, shared=shared, seed=seed) for seed in range(5)]
-            found[f"{name}_{num_layers}l"] = {
+            results[f"{name}_{num_layers}l"] = {
                 "mean": float(np.mean(scores)),
                 "std": float(np.std(scores)),
                 "auc": scores,
@@ -359,7 +359,7 @@ def run_joint() -> dict[str, Any]:
     axes.grid(axis="y", alpha=0.3)
     axes.legend(frameon=False, fontsize=9, loc="center")
     save(figure, "joint")
-    return found
+    return results
 
 
 # ---------------------------------------------------------------------- complexity
@@ -403,7 +403,7 @@ def run_complexity() -> dict[str, Any]:
         json.loads(subprocess.run([*command, str(n)], stdout=subprocess.PIPE, check=True).stdout)  # noqa: S603
         for n in sizes
     ]
-    found: dict[str, Any] = {"average_degree": 10, "repeats": 7, "threads": 1, "rows": rows}
+    results: dict[str, Any] = {"average_degree": 10, "repeats": 7, "threads": 1, "rows": rows}
     n = np.array(sizes, dtype=float)
     figure, axes = new_figure(2, (9.6, 3.8))
     for panel, name, label, unit in (
@@ -413,7 +413,7 @@ def run_complexity() -> dict[str, Any]:
         values = np.array([row[name] for row in rows]) / unit
         ratio = values / (n * np.log2(n) ** 2)
         constant = float(np.exp(np.mean(np.log(ratio))))
-        found[name] = {
+        results[name] = {
             "constant_of_n_log2_n_squared": constant * unit,
             "least_and_largest_of_measured_over_fit": [
                 float(ratio.min() / constant), float(ratio.max() / constant),
@@ -434,7 +434,7 @@ def run_complexity() -> dict[str, Any]:
         panel.legend(frameon=False, fontsize=9)
     figure.suptitle("Anchor-sets, distances and forward pass of P-GNN-E-2L", fontsize=11)
     save(figure, "complexity")
-    return found
+    return results
 
 
 # ---------------------------------------------------------------------- command
@@ -449,7 +449,7 @@ PACKAGES = ("numpy", "numba", "torch", "torch-geometric", "networkx", "scikit-le
 
 
 def main() -> None:
-    """Run the parts asked for and put what they found into results/theory.json."""
+    """Run the chosen parts and put their results into results/theory.json."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=PARTS, help="run one part and keep the others' results")
     parser.add_argument("--measure", type=int, metavar="N", help=argparse.SUPPRESS)

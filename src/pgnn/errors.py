@@ -23,6 +23,9 @@ class PGNNError(ValueError):
         ('num_sets must be a positive integer (got 0)', '--sets must be a positive integer (got 0)')
     """
 
+    def __init__(self, *parts: str) -> None:
+        super().__init__(*parts)
+
     def __str__(self) -> str:
         return "".join(str(part) for part in self.args)
 

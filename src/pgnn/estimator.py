@@ -22,7 +22,7 @@ from pgnn.graph.like import as_graph, index_pairs, with_labels
 from pgnn.names import Task
 from pgnn.training.checkpoint import load_checkpoint
 from pgnn.training.fit import Epoch
-from pgnn.training.learner import Learner
+from pgnn.training.learners import AnyLearner, load_learner
 from pgnn.training.pipeline import Problem, split_graph, train
 from pgnn.training.recipe import Recipe
 
@@ -213,7 +213,7 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Raises:
             PGNNError: If the file is absent, damaged, of a newer format, or something else.
         """
-        learner = Learner.load(path, device=device)
+        learner = load_learner(path, device=device)
         known = load_checkpoint(path)[1].get("fit", {})
         estimator = cls(recipe=learner.recipe, device=device)
         estimator._adopt(learner)
@@ -255,7 +255,7 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             changes["seed"] = checks.integer("random_state", seed, at_least=0)
         return replace(base, **changes)
 
-    def _adopt(self, learner: Learner) -> None:
+    def _adopt(self, learner: AnyLearner) -> None:
         self.learner_ = learner
         self.num_sets_ = learner.num_sets
         self._n_features_out = learner.embedding_width
@@ -269,7 +269,7 @@ def _read(X: GraphLike, y: ArrayLike | None, task: str) -> Graph:
     return with_labels(as_graph(X), y) if task == "pair" else as_graph(X)
 
 
-def _test_auc(learner: Learner, graph: Graph) -> float | None:
+def _test_auc(learner: AnyLearner, graph: Graph) -> float | None:
     split = split_graph(graph, learner.recipe)  # of the training graph, the split of training
     if not len(split.test):
         return None
@@ -286,20 +286,20 @@ def _tell(record: Epoch) -> None:
         print(f"epoch {record.epoch}: loss {record.loss:.4f}, validation AUC {record.val_auc:.4f}")
 
 
-def _pack(learner: Learner) -> bytes:
+def _pack(learner: AnyLearner) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         learner.save(Path(folder) / "learner")
         return (Path(folder) / "learner").read_bytes()
 
 
-def _unpack(data: bytes, device: str) -> Learner:
+def _unpack(data: bytes, device: str) -> AnyLearner:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "learner"
         path.write_bytes(data)
         try:
-            return Learner.load(path, device=device)
+            return load_learner(path, device=device)
         except PGNNError:
             if device == "cpu":
                 raise
             warnings.warn(f"device {device!r} is not there; the model is on the CPU", stacklevel=3)
-            return Learner.load(path)
+            return load_learner(path)

@@ -1,4 +1,7 @@
-"""Blocks of work on Python threads: kernels release the GIL, so no threading layer is needed."""
+"""Blocks of work on Python threads: kernels release the GIL, so no threading layer is needed.
+
+Kernels that run between torch's operations use torch's own threads instead; see `pgnn.nn.threads`.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TypeVar
 
-from pgnn.errors import PGNNError
+from pgnn.checks import positive_integer
 
 Scratch = TypeVar("Scratch")
 Result = TypeVar("Result")
@@ -21,9 +24,7 @@ def resolve_threads(num_threads: int | None) -> int:
         if hasattr(os, "sched_getaffinity"):
             return len(os.sched_getaffinity(0))
         return os.cpu_count() or 1
-    if num_threads < 1:
-        raise PGNNError(f"num_threads must be a positive integer (got {num_threads})")
-    return num_threads
+    return positive_integer("num_threads", num_threads)
 
 
 def run_blocks(
@@ -33,25 +34,32 @@ def run_blocks(
     num_threads: int,
     progress: Progress | None = None,
 ) -> list[Result]:
-    """Do `work` on every block of sets, each thread with a scratch of its own.
+    """Do `work` on every block, each thread with a scratch of its own.
 
     Args:
         work: Called with a block and the thread's scratch; blocks write to disjoint places.
-        blocks: Ranges of set indices, the costliest first.
-        make_scratch: Called once a thread.
+        blocks: Ranges of items, such as anchor-sets, the costliest first.
+        make_scratch: Called once per thread.
         num_threads: How many threads at most.
-        progress: Called on the caller's thread with (sets done, sets in all) after each block.
+        progress: Called on the caller's thread after each block, with how many items are finished
+            and how many there are.
+
+    Returns:
+        What `work` returned, in the order in which the blocks were finished.
+
+    Raises:
+        BaseException: What `work` or `progress` raised; blocks that have not begun are dropped.
     """
     total = sum(len(block) for block in blocks)
     results: list[Result] = []
-    done = 0
+    num_finished = 0
     if min(num_threads, len(blocks)) == 1:
         scratch = make_scratch()
         for block in blocks:
             results.append(work(block, scratch))
-            done += len(block)
+            num_finished += len(block)
             if progress is not None:
-                progress(done, total)
+                progress(num_finished, total)
         return results
     local = threading.local()
 
@@ -65,9 +73,9 @@ def run_blocks(
         try:
             for future in as_completed(sizes):
                 results.append(future.result())
-                done += sizes[future]
+                num_finished += sizes[future]
                 if progress is not None:
-                    progress(done, total)
+                    progress(num_finished, total)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

@@ -13,11 +13,11 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.data.datapipes import functional_transform
 from torch_geometric.transforms import BaseTransform
 
-from pgnn.errors import PGNNError
+from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.nn.positions import Positions
-from pgnn.positions import anchor_distances
 from pgnn.positions.anchors import AnchorSets, Scheme, sample_anchor_sets
+from pgnn.positions.distances import anchor_distances, check_cutoff
 
 # How the attributes are stored, and why. PyG batches graphs by joining their attributes, guided by
 # nothing but the attributes' names: a name with "index" in it is shifted by the number of nodes
@@ -26,7 +26,7 @@ from pgnn.positions.anchors import AnchorSets, Scheme, sample_anchor_sets
 # - The nearest anchor is stored as its offset, nearest - v in row v. All nodes of a graph shift
 #   alike, so offsets need no shift: they are right in a batch, in a batch of batches, in the files
 #   of an InMemoryDataset, and in the graphs taken out of a batch.
-# - Nobody is offset 0; that nobody is reached is said by the hops (-1) or lengths (infinite).
+# - Where no anchor is reached, the hops are -1 or the length is infinite, and the offset is 0.
 # - Hops are always int32. In a loader's worker PyG joins tensors into memory of the first one's
 #   type, where torch lets numbers overflow without a word: 300 hops after a graph whose hops are
 #   int8 come out as 44.
@@ -48,7 +48,9 @@ class AddAnchorDistances(BaseTransform):  # type: ignore[misc]
     `edge_index` from its first row to its second; an undirected graph has each edge both ways, as
     PyG stores it. Data can be batched afterwards, or a `Batch` transformed as a whole: sets are
     then drawn in each of its graphs. Graphs that meet in one batch need equally many sets, so give
-    `num_sets` if they differ in size.
+    `num_sets` if they differ in size. Without it, the transform refuses a graph that would get
+    another number of sets than the graphs before, rather than let the loader fail on the batch; for
+    graphs that are never batched, make one transform per graph.
 
     Apply it after transforms that change edges or number nodes anew, such as a split or a subgraph.
 
@@ -59,7 +61,7 @@ class AddAnchorDistances(BaseTransform):  # type: ignore[misc]
         scheme: "bernoulli" or "fixed"; see `pgnn.sample_anchor_sets`.
         weighted: Whether `edge_weight`, if there, holds lengths. Say False if it holds strengths.
         prefix: What the attributes' names begin with. Two transforms with two prefixes give two
-            draws, such as one a layer.
+            draws, such as one per layer.
         rng: Seed or generator. It makes one stream of draws, and each call takes the next one: two
             graphs, or two visits of the same graph, get different draws, and a draw depends on
             what was drawn before it. So a dataset's `transform` draws anew at every access, and its
@@ -68,7 +70,7 @@ class AddAnchorDistances(BaseTransform):  # type: ignore[misc]
 
     Raises:
         PGNNError: If an argument is out of range; when called, if the data has no `edge_index` or
-            is not a homogeneous graph, or graphs of a batch would get different numbers of sets.
+            is not a homogeneous graph, or graphs would get different numbers of sets.
 
     Example:
         >>> import pgnn
@@ -92,17 +94,19 @@ class AddAnchorDistances(BaseTransform):  # type: ignore[misc]
         rng: int | np.random.Generator = 0,
     ) -> None:
         sample_anchor_sets(1, c, num_sets=num_sets, scheme=scheme, rng=0)  # complains early
-        if cutoff is not None and not cutoff >= 0:
-            raise PGNNError(f"cutoff must be a number >= 0 (got {cutoff})")
+        check_cutoff(cutoff)
         _check_prefix(prefix)
         if not isinstance(rng, np.random.Generator | int | np.integer) or isinstance(rng, bool):
-            raise PGNNError(f"rng must be a seed or a numpy Generator (got {rng!r})")
+            raise PGNNError(Parameter("rng"), f" must be a seed or a numpy Generator (got {rng!r})")
         if isinstance(rng, int | np.integer) and rng < 0:
-            raise PGNNError(f"rng must be a seed >= 0 or a numpy Generator (got {rng})")
+            raise PGNNError(
+                Parameter("rng"), f" must be a seed >= 0 or a numpy Generator (got {rng})"
+            )
         self.c, self.num_sets, self.cutoff = c, num_sets, cutoff
         self.scheme, self.weighted, self.prefix, self.rng = scheme, weighted, prefix, rng
         self._generator = np.random.default_rng(rng)
         self._worker_seed: int | None = None
+        self._last_num_sets: int | None = None
 
     def forward(self, data: Any) -> Any:
         """Add the attributes to a copy of a `Data` or `Batch` that PyG has made."""
@@ -110,7 +114,9 @@ class AddAnchorDistances(BaseTransform):  # type: ignore[misc]
         sizes = _graph_sizes(data)
         draws = [self._sample(size) for size in sizes]
         sets = draws[0] if len(draws) == 1 else AnchorSets.union(draws)
-        found = anchor_distances(
+        if not isinstance(data, Batch):
+            self._check_num_sets(len(sets))
+        distances = anchor_distances(
             graph,
             sets,
             cutoff=self.cutoff,
@@ -118,12 +124,13 @@ class AddAnchorDistances(BaseTransform):  # type: ignore[misc]
             num_threads=None if get_worker_info() is None else 1,
         )
         own = np.arange(graph.num_nodes, dtype=np.int32)[:, None]
-        values = {"offset": np.where(found.nearest >= 0, found.nearest - own, 0)}
-        if found.hops is not None:
-            values["hops"] = found.hops.astype(np.int32)
+        nearest = distances.nearest
+        values = {"offset": np.where(nearest >= 0, nearest - own, 0)}
+        if distances.hops is not None:
+            values["hops"] = distances.hops.astype(np.int32)
         else:
-            assert found.lengths is not None
-            values["lengths"] = found.lengths
+            assert distances.lengths is not None
+            values["lengths"] = distances.lengths
         for kind in _KINDS:
             name = f"{self.prefix}_{kind}"
             if kind in values:
@@ -137,6 +144,20 @@ class AddAnchorDistances(BaseTransform):  # type: ignore[misc]
         return sample_anchor_sets(
             num_nodes, self.c, num_sets=self.num_sets, scheme=self.scheme, rng=self._stream()
         )
+
+    def _check_num_sets(self, num_sets: int) -> None:
+        """Raise if a graph has another number of sets than the one before.
+
+        PyG joins the attributes of a batch without asking us, and fails where their widths differ.
+        The graphs of a batch come from one transform in one process, so here it can be told.
+        """
+        before, self._last_num_sets = self._last_num_sets, num_sets
+        if self.num_sets is None and before not in (None, num_sets):
+            raise PGNNError(
+                f"graphs of different sizes get different numbers of anchor-sets (here {before} "
+                f"and {num_sets}), and could not share a batch; give ",
+                Parameter("num_sets"),
+            )
 
     def _stream(self) -> np.random.Generator:
         """Return the generator of this process, which a loader's worker has to make its own.
@@ -153,8 +174,8 @@ class AddAnchorDistances(BaseTransform):  # type: ignore[misc]
 
     def __repr__(self) -> str:
         names = ("c", "num_sets", "cutoff", "scheme", "weighted", "prefix")
-        given = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
-        return f"{type(self).__name__}({given}, rng={self.rng!r})"
+        settings = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+        return f"{type(self).__name__}({settings}, rng={self.rng!r})"
 
 
 def positions_of(data: Data, *, prefix: str = "anchor") -> Positions:
@@ -162,7 +183,7 @@ def positions_of(data: Data, *, prefix: str = "anchor") -> Positions:
 
     Args:
         data: A `Data` or `Batch` on any device.
-        prefix: As given to the transform.
+        prefix: That of the transform.
 
     Raises:
         PGNNError: If the attributes are missing, or the nodes were numbered anew since.
@@ -235,6 +256,7 @@ def _check_prefix(prefix: str) -> None:
     bad = [word for word in ("index", "batch", "edge") if word in str(prefix)]
     if bad or not str(prefix).isidentifier():
         raise PGNNError(
-            "prefix must be a name without the words index, batch and edge, to which PyG gives "
-            f"a meaning (got {prefix!r})"
+            Parameter("prefix"),
+            " must be a name without the words index, batch and edge, to which PyG gives "
+            f"a meaning (got {prefix!r})",
         )

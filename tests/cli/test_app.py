@@ -1,15 +1,20 @@
-"""The command: what it prints, where, and with which exit code."""
+"""The command as a whole: help, exit codes, what goes to stdout, and the path of a user."""
 
-import json
+import inspect
+import os
 import subprocess
 import sys
 
+import polars as pl
 import pytest
+
+from cli_helpers import FEW, community_edges, document, metrics_of, write_table
 
 COMMANDS = [
     *(["datasets"], ["train"], ["evaluate"], ["embed"], ["predict"], ["report"], ["reproduce"]),
     *(["bench", "distances"], ["bench", "layer"], ["bench", "train"]),
 ]
+ODD_NAMES = ["a [b]", "[red]x[/red]", "[/]", "müller", "東京", "O'Hara", "-1", "007", "x y"]
 
 
 def pgnn_command(*arguments):
@@ -39,13 +44,56 @@ def test_help_of_every_command_has_an_example(command, arguments):
     assert f"pgnn {' '.join(arguments)}" in text.split("xample", 1)[1]
 
 
-def test_every_command_is_in_the_list_of_these_tests():
-    from pgnn.cli.app import app
-    from pgnn.cli.bench import bench_app
+@pytest.mark.parametrize("arguments", [[], ["bench"], *COMMANDS])
+def test_help_fits_in_80_columns_as_it_is_written(command, monkeypatch, arguments):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = command(*arguments, "--help").stdout
+    assert max(map(len, text.splitlines())) <= 80
+    shown = [line.strip() for line in text.splitlines()]
+    help_text = typer_command(arguments).help
+    for line in inspect.cleandoc(help_text).splitlines():
+        assert line.strip() in shown, "the line is too long for a narrow terminal"
 
-    names = [[info.name] for info in app.registered_commands]
-    names += [["bench", info.name] for info in bench_app.registered_commands]
+
+def typer_command(arguments):
+    from typer.main import get_command
+
+    from pgnn.cli.app import app
+
+    found = get_command(app)
+    for name in arguments:
+        found = found.commands[name]
+    return found
+
+
+def test_every_command_is_in_the_list_of_these_tests():
+    top = typer_command([]).commands
+    names = [[name] for name in top if name != "bench"]
+    names += [["bench", name] for name in top["bench"].commands]
     assert sorted(names) == sorted(COMMANDS)
+
+
+def test_no_command_reaches_under_io():
+    from pathlib import Path
+
+    import pgnn.cli
+
+    for path in Path(pgnn.cli.__file__).parent.glob("*.py"):
+        assert "from pgnn.io." not in path.read_text(), path.name
+
+
+def test_help_costs_little_time():
+    code = """
+import resource, sys
+from pgnn.cli.app import main
+sys.argv = ["pgnn", "--help"]
+try:
+    main()
+except SystemExit:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_utime, file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert float(done.stderr) < 1.0  # seconds of work; about 0.4
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["datasets"], ["datasets", "--json"]])
@@ -65,207 +113,24 @@ except SystemExit as ended:
     assert done.stdout
 
 
-# ---------------------------------------------------------------------- bench
-
-
-def test_bench_distances_json_is_one_document_on_stdout(monkeypatch):
-    from typer.testing import CliRunner
-
-    from pgnn.bench import distances
-    from pgnn.bench.graphs import grid_graph
-    from pgnn.cli.app import app
-
-    tiny = {"tiny": distances.Family(lambda: grid_graph(6, 7), 1, scipy_sets=2, released=True)}
-    monkeypatch.setattr(distances, "FAMILIES", tiny)
-    monkeypatch.setattr(
-        distances, "run", lambda names, threads: [distances.measure(*names, threads)]
-    )
-    done = CliRunner().invoke(app, ["bench", "distances", "--json"])
-    (row,) = json.loads(done.stdout)["rows"]
-    assert (row["family"], row["nodes"], row["edges"], row["sets"]) == ("tiny", 42, 71, 25)
-    assert row["ratio"] == pytest.approx(row["scipy_seconds"] / row["seconds"])
-    assert row["released_ratio"] == pytest.approx(row["released_seconds"] / row["seconds"])
-    assert row["result_and_graph_bytes"] == 42 * 25 * 5 + 43 * 8 + 142 * 4
-    assert row["peak_bytes"] > row["result_and_graph_bytes"]
-
-
-# ---------------------------------------------------------------------- datasets
-
-
-def test_datasets_shows_a_table(command):
-    done = command("datasets")
-    assert done.code == 0
-    assert done.stderr == ""
-    for name in ("grid", "communities", "ppi", "email", "protein"):
-        (line,) = (line for line in done.stdout.splitlines() if line.startswith(f"│ {name} "))
-        assert ("yes" in line) == (name in ("grid", "communities"))
-    assert "56,658" in done.stdout
-
-
-def test_datasets_json_is_one_document(command):
-    done = command("datasets", "--json")
-    rows = json.loads(done.stdout)["datasets"]
-    assert [row["name"] for row in rows] == ["grid", "communities", "ppi", "email", "protein"]
-    assert [row["present"] for row in rows] == [True, True, False, False, False]
-    assert rows[1]["tasks"] == ["link", "pair"]
-    assert (rows[0]["nodes"], rows[0]["edges"]) == (400, 760)
-    assert done.stderr == ""
-
-
-def test_datasets_looks_in_the_folder_that_is_given(command, tmp_path):
-    folder = tmp_path / "data" / "email"
-    folder.mkdir(parents=True)
-    (folder / "edges.txt").write_text("")
-    (folder / "labels.txt").write_text("")
-    rows = json.loads(command("datasets", "--json", "--data-dir", tmp_path / "data").stdout)
-    assert [row["name"] for row in rows["datasets"] if row["present"]] == [
-        *("grid", "communities", "email")
-    ]
-
-
-# ---------------------------------------------------------------------- train
-
-
-def test_train_json_is_one_document_on_stdout_and_progress_on_stderr():
-    done = pgnn_command("train", "grid", "--epochs", "3", "--threads", "1", "--json")
-    assert done.returncode == 0
-    record = json.loads(done.stdout)
-    assert (record["column"], record["model"], record["protocol"]) == ("grid", "pgnn-e-2l", "paper")
-    assert (record["epochs"], record["seed"]) == (3, 0)
-    assert 0 <= record["test_auc"] <= 1
-    assert "pgnn-e-2l on grid" in done.stderr
-    assert "3/3" in done.stderr
-
-
-def test_train_prints_one_line_for_people(command, small_grid):
-    done = command("train", "grid", "--model", "gcn", "--epochs", "2", "--threads", "1")
-    (line,) = done.stdout.splitlines()
-    assert line.startswith("grid link, gcn, protocol paper, seed 0: test AUC 0.")
-    assert "best of epoch 2 of 2" in line
-    assert done.code == 0
-
-
-def test_train_finds_the_column_of_its_arguments(command, small_grid):
-    arguments = ["--model", "mlp", "--epochs", "1", "--seed", "4", "--threads", "1", "--json"]
-    done = command("train", "grid", "--one-hot", "--protocol", "released", *arguments)
-    record = json.loads(done.stdout)
-    assert (record["column"], record["protocol"], record["seed"]) == ("grid-t", "released", 4)
-    assert record["settings"]["decoder"] == "dot"
-
-
-def test_train_out_holds_checkpoint_and_result_and_resume_continues(command, small_grid, tmp_path):
-    out = tmp_path / "deep" / "run"
-    arguments = ["train", "grid", "--epochs", "3", "--threads", "1", "--json", "--out", out]
-    first = json.loads(command(*arguments).stdout)
-    stored = json.loads((out / "metrics.json").read_text())
-    assert (out / "checkpoint.safetensors").exists()
-    assert {name: stored[name] for name in first} == first
-    (out / "metrics.json").unlink()
-    resumed = command(*arguments, "--resume")
-    again = json.loads(resumed.stdout)
-    assert again["epochs"] == 3  # not six: nothing was left to do
-    assert again["test_auc"] == first["test_auc"]
-    stored = json.loads((out / "metrics.json").read_text())
-    assert {name: stored[name] for name in again} == again
-
-
-def test_train_resume_without_a_checkpoint_starts(command, small_grid, tmp_path):
-    out = ["--out", tmp_path / "run", "--resume", "--threads", "1", "--json"]
-    done = command("train", "grid", "--model", "mlp", "--epochs", "2", *out)
-    assert json.loads(done.stdout)["epochs"] == 2
-
-
-def test_train_resume_of_another_run_is_refused(command, small_grid, tmp_path):
-    out = ["--model", "mlp", "--epochs", "2", "--threads", "1", "--out", tmp_path / "run"]
-    command("train", "grid", *out)
-    done = command("train", "grid", *out, "--seed", "1", "--resume")
-    assert done.code == 2
-    assert done.stdout == ""
-    assert "the checkpoint is of a run with other settings, data or seed" in done.stderr
-
-
-# ---------------------------------------------------------------------- reproduce
-
-
-def test_reproduce_prints_markdown_or_json_on_stdout(command, small_grid, tmp_path, monkeypatch):
-    from pgnn.experiments import reproduce
-    from pgnn.experiments.run import run_job
-
-    def inline(jobs, *, num_processes, data_dir):
-        for job in jobs:
-            yield run_job(job, epochs=1)
-
-    monkeypatch.setattr(reproduce, "run_jobs", inline)
-    monkeypatch.setattr(reproduce, "to_png", lambda tables, path: None)
-    arguments = ["reproduce", "grid", "--protocol", "paper", "--runs", "2", "--model", "gcn"]
-    done = command(*arguments)
-    assert done.code == 0
-    assert done.stdout.startswith("### Table 1: Link prediction, protocol `paper`")
-    assert (tmp_path / "results" / "reproduction.md").read_text() in done.stdout
-    assert "test AUC" in done.stderr
-    assert "test AUC" not in done.stdout
-    again = command(*arguments, "--resume", "--json")
-    (cell,) = json.loads(again.stdout)["cells"]
-    assert (cell["column"], cell["model"], cell["runs"]) == ("grid", "gcn", 2)
-    assert "nothing left to do" in again.stderr
-    refused = command(*arguments)
-    assert refused.code == 2
-    assert refused.stdout == ""
-    assert "has runs already; add --resume" in refused.stderr
+def test_completion_is_offered(command, monkeypatch):
+    help_text = command("--help").stdout
+    assert "--install-completion" in help_text
+    assert "--show-completion" in help_text
+    monkeypatch.setenv("_PGNN_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "pgnn ev")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    assert command().stdout.split() == ["evaluate"]
 
 
 # ---------------------------------------------------------------------- mistakes
-
-NO_EXPERIMENT = "the paper has no such experiment; it has grid --task link --one-hot"
-MISTAKES = [
-    (["bench", "distances", "--family", "nope"], "unknown family 'nope'"),
-    (["train", "nosuch"], "nosuch: there is no such file, and no such data set (grid, comm"),
-    (["train", "Grid"], "Grid: there is no such file, and no such data set"),
-    (["train", ""], "is a folder; give the path of a file"),
-    (["train", "[/]"], "[/]: there is no such file, and no such data set"),
-    (["train", "[red]grid"], "[red]grid: there is no such file, and no such data set"),
-    (["train", "grid", "--task", "nosuch"], NO_EXPERIMENT),
-    (["train", "grid", "--task", "pair"], NO_EXPERIMENT),
-    (["train", "email"], NO_EXPERIMENT),
-    (["train", "ppi", "--one-hot"], NO_EXPERIMENT),
-    (["train", "communities", "--task", "pair", "--one-hot"], NO_EXPERIMENT),
-    (["train", "grid", "--model", "nosuch"], "there is no model 'nosuch'; the names are gcn, sage"),
-    (["train", "grid", "--model", "P-GNN-E-2L"], "there is no model 'P-GNN-E-2L'"),
-    (["train", "grid", "--protocol", "nosuch"], "protocol must be 'paper' or 'released'"),
-    (["train", "grid", "--resume"], "--resume needs --out, the folder with the checkpoint"),
-    (["train", "grid", "--out", "a file"], "a file: "),
-    (["reproduce", "nosuch"], "there is no table 'nosuch'; use table1, table2, all, or one of"),
-    (["reproduce", "grid", "--model", "nosuch"], "there is no row 'nosuch'; the rows are gcn"),
-    (["reproduce", "grid", "--protocol", "nosuch"], "protocol must be 'paper' or 'released'"),
-    (["reproduce", "grid", "--out", "a file"], "a file: "),
-]
-
-
-@pytest.mark.parametrize(("arguments", "message"), MISTAKES, ids=[" ".join(m[0]) for m in MISTAKES])
-def test_users_mistake_is_one_line_and_exit_code_2(
-    command, tmp_path, monkeypatch, arguments, message
-):
-    from pgnn.experiments import reproduce
-
-    def too_late(*_, **__):
-        raise AssertionError("the mistake was not noticed before the runs")
-
-    monkeypatch.setattr(reproduce, "run_jobs", too_late)
-    (tmp_path / "a file").write_text("")
-    done = command(*arguments)
-    assert done.code == 2
-    assert message in done.stderr
-    assert done.stderr.startswith("pgnn: ")
-    assert len(done.stderr.splitlines()) == 1
-    assert done.stdout == ""
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["nosuch"], "no such command 'nosuch'"),
-        (["train"], "missing argument"),
-        (["train", "grid", "--epochs", "0"], "--epochs"),
+        (["evaluate"], "missing argument"),
         (["train", "grid", "--epochs", "many"], "--epochs"),
         (["train", "grid", "--seed", "-1"], "--seed"),
         (["train", "grid", "--threads", "0"], "--threads"),
@@ -291,3 +156,141 @@ def test_users_mistake_leaves_no_traceback_in_a_shell():
     assert done.stderr.splitlines()[-1].startswith("pgnn: nosuch: there is no such file")
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize("arguments", [["datasets"], ["datasets", "--json"], ["train", "--help"]])
+def test_broken_pipe_gives_no_traceback(arguments):
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "pgnn", *arguments]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert done.stderr == ""
+    assert done.returncode in (0, 1)
+
+
+def test_error_of_our_own_is_not_hidden(trained, command, monkeypatch):
+    from pgnn.prediction import ranking as predict
+
+    def broken(*_, **__):
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(predict, "predict", broken)
+    done = command("predict", "run", "edges.csv")
+    assert done.code == 1
+    assert "RuntimeError: a bug" in done.stderr
+
+
+def test_interrupted_question_is_one_line(trained, command, monkeypatch):
+    from pgnn.prediction import ranking as predict
+
+    def pressed(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(predict, "predict", pressed)
+    done = command("predict", "run", "edges.csv")
+    assert (done.code, done.stdout, done.stderr) == (130, "", "pgnn: stopped\n")
+
+
+# ---------------------------------------------------------------------- the path of a user
+
+
+def odd_name(index):
+    return ODD_NAMES[index] if index < len(ODD_NAMES) else f"n{index}"
+
+
+def strings(folder):
+    write_table(folder / "g.csv", [(odd_name(u), odd_name(v)) for u, v in community_edges()])
+    return []
+
+
+def integers(folder):
+    edges = community_edges()
+    write_table(folder / "g.csv", [(10 * u, 10 * v) for u, v in [*edges, (0, 0), edges[0]]])
+    return []
+
+
+def weighted(folder):
+    edges = [(u, v, 0.5 + (u * v) % 5) for u, v in community_edges()]
+    write_table(folder / "g.csv", edges, ("u", "v", "km"))
+    return ["--weight", "km", "--weights", "length"]
+
+
+def directed(folder):
+    write_table(folder / "g.csv", community_edges(), ("from", "to"))
+    return ["--directed"]
+
+
+def disconnected(folder):
+    edges = community_edges()
+    write_table(folder / "g.csv", [*edges, *((u + 50, v + 50) for u, v in edges)], ("u", "v"))
+    return []
+
+
+def attributed(folder):
+    write_table(folder / "g.csv", community_edges(), ("u", "v"))
+    write_table(folder / "x.csv", [(v, v % 4, v / 9) for v in range(24)], ("id", "a", "b"))
+    return ["--features", "x.csv"]
+
+
+KINDS = [strings, integers, weighted, directed, disconnected, attributed]
+
+
+@pytest.mark.parametrize("write", KINDS, ids=lambda write: write.__name__)
+def test_path_from_file_to_report_works_for_graphs_of_every_kind(command, tmp_path, write):
+    options = write(tmp_path)
+    trained = document(command("train", "g.csv", "--out", "run", *options, *FEW, "--json"))
+    stored = metrics_of(tmp_path / "run", without=("format", "sha256"))
+    assert trained == {**stored, "run": "run"}
+    assert trained["graph"]["directed"] == (write is directed)
+    assert trained["graph"]["weighted"] == (write is weighted)
+    assert trained["graph"]["features"] == (2 if write is attributed else 0)
+
+    judged = document(command("evaluate", "run", "g.csv", "--json"))
+    assert judged["pairs"].startswith("the test pairs of the training graph")
+    assert judged["metrics"] == pytest.approx(trained["test"])
+
+    made = document(command("embed", "run", "g.csv", "-o", "z.csv", "--json"))
+    ids = pl.read_csv(tmp_path / "z.csv", infer_schema=False)["id"].to_list()
+    assert (made["nodes"], made["dimensions"]) == (trained["graph"]["nodes"], 6)
+    assert len(set(ids)) == len(ids) == made["nodes"]
+
+    found = document(command("predict", "run", "g.csv", "--top", 3, "-o", "p.csv", "--json"))
+    table = pl.read_csv(tmp_path / "p.csv", infer_schema=False)
+    assert [str(link["source"]) for link in found["links"]] == table["source"].to_list()
+    assert [link["score"] for link in found["links"]] == table["score"].cast(float).to_list()
+    assert {str(link[end]) for link in found["links"] for end in ("source", "target")} <= set(ids)
+
+    if write in (strings, directed):  # a page takes a second
+        written = document(command("report", "run", "-o", "r.html", "--json"))
+        assert written["bytes"] == (tmp_path / "r.html").stat().st_size
+    if write is strings:
+        assert set(ODD_NAMES) < set(ids)
+    if write is integers:
+        assert (trained["graph"]["dropped_self_loops"], trained["graph"]["dropped_repeats"]) == (
+            1,
+            1,
+        )
+        assert all(link["source"] % 10 == 0 for link in found["links"])
+
+
+def test_quiet_leaves_stderr_empty(trained, command):
+    for arguments in (
+        ["train", "edges.csv", "--out", "new", *FEW],
+        ["evaluate", "run", "edges.csv"],
+        ["embed", "run", "edges.csv", "-o", "z.csv"],
+        ["predict", "run", "edges.csv"],
+        ["report", "run"],
+    ):
+        done = command(*arguments, "--quiet")
+        assert (done.code, done.stderr) == (0, "")
+        assert done.stdout
+
+
+def test_predictions_show_odd_ids_as_they_are(command, tmp_path):
+    strings(tmp_path)
+    assert command("train", "g.csv", "--out", "run", *FEW).code == 0
+    nodes = [option for name in ODD_NAMES for option in ("--node", name)]
+    text = command("predict", "run", "g.csv", "--top", 1, *nodes).stdout
+    for name in ODD_NAMES:
+        assert f"│ {name} " in text

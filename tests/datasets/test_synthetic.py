@@ -90,7 +90,7 @@ def test_communities_seed_decides():
 
 @pytest.mark.parametrize("bad", [0, -1, 2.5, True, "3", None])
 def test_grid_refuses_silly_sizes(bad):
-    with pytest.raises(PGNNError, match=r"rows must be an integer of at least 1 \(got"):
+    with pytest.raises(PGNNError, match=r"rows must be a positive integer \(got"):
         grid(bad, 3)
     with pytest.raises(PGNNError, match="columns must be"):
         grid(3, bad)

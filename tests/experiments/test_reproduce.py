@@ -1,6 +1,8 @@
 """`reproduce`: what is run, what is kept, what is written."""
 
 import json
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,13 +11,15 @@ from pgnn import PGNNError
 from pgnn.evaluation.heuristics import HEURISTICS
 from pgnn.experiments import reproduce as module
 from pgnn.experiments.config import MODELS, columns_of
+from pgnn.experiments.jobs import HeuristicsJob
 from pgnn.experiments.render import to_png
 from pgnn.experiments.reproduce import reproduce
-from pgnn.experiments.run import Job, Store
+from pgnn.experiments.run import Job
+from pgnn.experiments.store import Store
 
 
 class Runs:
-    """Stands for `run_jobs` and `run_heuristics`: notes what was asked, gives made-up numbers."""
+    """Stands for `run_jobs`: notes the jobs, gives made-up numbers."""
 
     def __init__(self, make):
         self.make, self.jobs, self.heuristics, self.options = make, [], [], []
@@ -26,12 +30,13 @@ class Runs:
         for number, job in enumerate(jobs):
             if number == self.fail_after:
                 raise KeyboardInterrupt
-            self.jobs.append(job)
-            yield self.record(job.column, job.model, job.protocol, job.seed)
-
-    def run_heuristics(self, column, protocol, seed, data_dir):
-        self.heuristics.append((column, protocol, seed))
-        return [self.record(column, name, protocol, seed) for name in HEURISTICS]
+            if isinstance(job, HeuristicsJob):
+                self.heuristics.append((job.column, job.protocol, job.seed))
+                rows = HEURISTICS
+            else:
+                self.jobs.append(job)
+                rows = [job.model]
+            yield [self.record(job.column, row, job.protocol, job.seed) for row in rows]
 
     def record(self, column, model, protocol, seed):
         place = sum(map(ord, column + model + protocol))
@@ -42,14 +47,13 @@ class Runs:
 def runs(record, monkeypatch):
     fake = Runs(record)
     monkeypatch.setattr(module, "run_jobs", fake.run_jobs)
-    monkeypatch.setattr(module, "run_heuristics", fake.run_heuristics)
     monkeypatch.setattr(module, "to_png", lambda tables, path: None)  # drawing takes most of a run
     return fake
 
 
 @pytest.fixture
 def start(tmp_path):
-    """Call reproduce with defaults; progress goes to `start.seen`."""
+    """Call reproduce with defaults; progress goes to `start.seen`. Gives Markdown and JSON."""
 
     def call(table="grid", **options):
         settings = {
@@ -62,11 +66,12 @@ def start(tmp_path):
             "data_dir": None,
             "progress": lambda *report: call.seen.append(report),
         }
-        return reproduce(table, **{**settings, **options})
+        reproduction = reproduce(table, **{**settings, **options})
+        return reproduction.markdown, reproduction.to_json()
 
     call.seen = []
     call.out = tmp_path / "results"
-    call.store = Store(call.out / "reproduction.jsonl")
+    call.path = call.out / "reproduction.jsonl"
     return call
 
 
@@ -76,7 +81,7 @@ def test_reproduce_runs_every_cell_once(runs, start):
     assert len(runs.jobs) == len(cells) == 8 * 9 * 2
     assert {model for _, model, _, _ in cells} == set(MODELS)
     assert {column for column, _, _, _ in cells} == {column.name for column in columns_of("all")}
-    assert len(start.store.records()) == len(runs.jobs) + 8 * 2 * len(HEURISTICS)
+    assert len(Store(start.path).records()) == len(runs.jobs) + 8 * 2 * len(HEURISTICS)
 
 
 def test_reproduce_runs_the_longest_column_last(runs, start):
@@ -103,16 +108,16 @@ def test_reproduce_with_resume_runs_only_what_is_missing(runs, start):
         Job("grid", "gat", "paper", 2),
     ]
     assert start.seen[5][:2] == (4, 9)  # progress begins with what is stored
-    assert len(start.store.records()) == 9
+    assert len(Store(start.path).records()) == 9
 
 
 def test_reproduce_refuses_to_start_over_stored_runs(runs, start):
     start()
-    before, runs.jobs = start.store.path.read_bytes(), []
-    with pytest.raises(PGNNError, match=r"has runs already; add --resume to keep them"):
+    before, runs.jobs = start.path.read_bytes(), []
+    with pytest.raises(PGNNError, match=r"has runs already; give resume=True to keep them"):
         start()
     assert runs.jobs == []
-    assert start.store.path.read_bytes() == before
+    assert start.path.read_bytes() == before
 
 
 def test_reproduce_with_nothing_left_says_so_and_still_renders(runs, start):
@@ -130,7 +135,7 @@ def test_reproduce_killed_midway_keeps_what_was_stored(runs, start):
     runs.fail_after = 3
     with pytest.raises(KeyboardInterrupt):
         start()
-    assert len(start.store.records()) == 3
+    assert len(Store(start.path).records()) == 3
     assert not (start.out / "reproduction.md").exists()
     runs.fail_after, runs.jobs = None, []
     _, summary = start(resume=True)
@@ -140,8 +145,8 @@ def test_reproduce_killed_midway_keeps_what_was_stored(runs, start):
 
 def test_reproduce_after_a_cut_off_line_does_that_run_again(runs, start):
     _, whole = start()
-    text = start.store.path.read_text()
-    start.store.path.write_text(text[:-20])
+    text = start.path.read_text()
+    start.path.write_text(text[:-20])
     runs.jobs = []
     _, summary = start(resume=True)
     assert runs.jobs == [Job("grid", "gin", "paper", 1)]
@@ -196,7 +201,7 @@ def test_reproduce_keeps_the_markdown_when_the_picture_cannot_be_drawn(runs, sta
 
 def test_summary_values_are_those_of_the_stored_runs(runs, start):
     _, summary = start("table2", protocols=["released", "paper"], runs=3, models=None)
-    stored = start.store.records()
+    stored = Store(start.path).records()
     assert len(summary["cells"]) == 2 * 3 * (len(MODELS) + len(HEURISTICS))
     for cell in summary["cells"]:
         same = ("protocol", "column", "model")
@@ -213,8 +218,8 @@ def test_summary_values_are_those_of_the_stored_runs(runs, start):
 
 def test_summary_says_what_differs(record, start, monkeypatch):
     def given(jobs, **_):
-        yield record("grid", "gcn", test_auc=0.9)  # the paper: 0.456 +- 0.037
-        yield record("grid", "gin", test_auc=0.5)  # the paper: 0.499 +- 0.054
+        yield [record("grid", "gcn", test_auc=0.9)]  # the paper: 0.456 +- 0.037
+        yield [record("grid", "gin", test_auc=0.5)]  # the paper: 0.499 +- 0.054
 
     monkeypatch.setattr(module, "run_jobs", given)
     _, summary = start(runs=1)
@@ -240,8 +245,8 @@ def test_heuristics_that_are_stored_are_not_run_again(runs, start):
 
 def test_heuristics_cut_off_midway_are_run_again(runs, start):
     start(models=None, runs=1)
-    lines = start.store.path.read_text().splitlines(keepends=True)
-    start.store.path.write_text("".join(lines[:-1]))  # the last is the one that is asked for
+    lines = start.path.read_text().splitlines(keepends=True)
+    start.path.write_text("".join(lines[:-1]))  # the last is the one that is asked for
     runs.heuristics = []
     _, summary = start(models=None, resume=True, runs=1)
     assert runs.heuristics == [("grid", "paper", 0)]
@@ -270,3 +275,29 @@ def test_reproduce_finds_out_that_it_cannot_write_before_it_runs(runs, start):
     with pytest.raises(PGNNError, match="results"):
         start()
     assert runs.jobs == []
+
+
+def test_reproduce_reads_its_store_once(runs, start, monkeypatch):
+    start(models=None)
+    reads = []
+    read_text = Path.read_text
+    monkeypatch.setattr(Path, "read_text", lambda self: reads.append(self) or read_text(self))
+    start(models=None, resume=True, runs=3)
+    assert reads == [start.path]
+
+
+def test_reproduce_without_matplotlib_says_so_before_it_runs_anything(runs, start, monkeypatch):
+    def no_picture(tables, path):
+        raise AssertionError("there is nothing to draw with")
+
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr(module, "to_png", no_picture)
+    markdown, _ = start()
+    assert start.seen[0] == (0, 4, "matplotlib is not installed: there will be no pictures")
+    assert (start.out / "reproduction.md").read_text() == markdown
+
+
+def test_heuristics_are_jobs_that_progress_counts(runs, start):
+    start(models=None, runs=1)
+    assert start.seen[-1][:2] == (len(MODELS) + 1, len(MODELS) + 1)
+    assert any("heuristics seed  0" in line for _, _, line in start.seen)

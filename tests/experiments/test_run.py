@@ -1,7 +1,6 @@
-"""One run of a cell: its record, its data, its seed; and many runs, stored as they end."""
+"""One run of a cell: its record, its data, its seed."""
 
 import json
-from concurrent.futures import Future
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -9,17 +8,14 @@ import pytest
 
 from pgnn import PGNNError, datasets
 from pgnn.evaluation.heuristics import HEURISTICS
-from pgnn.experiments import run
 from pgnn.experiments.config import COLUMNS, setup_of
 from pgnn.experiments.run import (
     Job,
-    Store,
     load_graphs,
     load_problem,
     recipe_of,
     run_heuristics,
     run_job,
-    run_jobs,
     train_dataset,
 )
 from pgnn.nn import PRESETS, DistanceDecoder, DotDecoder
@@ -334,174 +330,6 @@ def test_run_heuristics_scores_the_pairs_that_models_are_judged_by(small_data):
     for record in run_heuristics("grid", "paper", 2, None):
         scores = heuristic_scores(split.graph, split.test.pairs, record["model"])
         assert record["test_auc"] == roc_auc(split.test.labels, scores)
-
-
-# ---------------------------------------------------------------------- the store
-
-
-def test_store_gives_back_what_was_added(record, tmp_path):
-    store = Store(tmp_path / "folder" / "runs.jsonl")
-    assert store.records() == []
-    assert not store.path.exists()
-    added = [record(seed=seed, settings={"fit": {"lr": 0.01}}) for seed in range(3)]
-    for one in added:
-        store.add(one)
-    assert store.records() == added == Store(str(store.path)).records()
-    assert len(store.path.read_text().splitlines()) == 3
-
-
-def test_store_keeps_lines_it_did_not_write(record, tmp_path):
-    path = tmp_path / "runs.jsonl"
-    path.write_text(json.dumps(record(seed=8)) + "\n")
-    Store(path).add(record(seed=9))
-    assert [found["seed"] for found in Store(path).records()] == [8, 9]
-
-
-@pytest.mark.parametrize("length", [1, 2, 20, -2])
-def test_store_ignores_a_line_that_was_cut_off_and_begins_a_new_one(record, tmp_path, length):
-    store = Store(tmp_path / "runs.jsonl")
-    store.add(record(seed=0))
-    store.add(record(seed=1))
-    first, second = store.path.read_text().splitlines(keepends=True)
-    store.path.write_text(first + second[:length])
-    assert store.records() == [record(seed=0)]
-    assert store.missing([Job("grid", "gcn", "paper", 1)])
-    store.add(record(seed=2))
-    assert store.records() == [record(seed=0), record(seed=2)]
-    assert store.path.read_text().endswith("\n")
-
-
-def test_store_reads_a_whole_line_that_only_lacks_its_end(record, tmp_path):
-    store = Store(tmp_path / "runs.jsonl")
-    store.path.write_text(json.dumps(record(seed=0)))
-    store.add(record(seed=1))
-    assert store.records() == [record(seed=0), record(seed=1)]
-
-
-def test_store_missing_gives_the_jobs_that_were_not_done_in_order(record, tmp_path):
-    store = Store(tmp_path / "runs.jsonl")
-    jobs = [
-        Job("grid", "gcn", "paper", 0),
-        Job("grid", "gcn", "paper", 1),
-        Job("grid", "gcn", "released", 0),
-        Job("grid", "gin", "paper", 0),
-        Job("grid-t", "gcn", "paper", 0),
-    ]
-    assert store.missing(jobs) == jobs
-    store.add(record("grid", "gcn", "paper", 0))
-    assert store.missing(jobs) == jobs[1:]
-    for job in jobs[1:4]:
-        store.add(record(job.column, job.model, job.protocol, job.seed))
-    assert store.missing(jobs) == jobs[4:]
-
-
-@pytest.mark.parametrize("where", ["a file/runs.jsonl", "a folder"])
-def test_store_that_cannot_be_written_says_so(record, tmp_path, where):
-    (tmp_path / "a file").write_text("")
-    (tmp_path / "a folder").mkdir()
-    with pytest.raises(PGNNError, match=f"{where}: cannot be written"):
-        Store(tmp_path / where).add(record())
-
-
-def test_store_that_cannot_be_read_says_so(tmp_path):
-    with pytest.raises(PGNNError, match="cannot be read"):
-        Store(tmp_path).records()
-
-
-# ---------------------------------------------------------------------- many runs
-
-
-class InlinePool:
-    """Runs what is submitted at once, in this process."""
-
-    made: list["InlinePool"]
-
-    def __init__(self, num_processes, context, initializer):
-        self.num_processes, self.method = num_processes, context.get_start_method()
-        self.shutdowns = []
-        InlinePool.made.append(self)
-
-    def submit(self, function, *arguments, **options):
-        future = Future()
-        try:
-            future.set_result(function(*arguments, **options))
-        except PGNNError as error:
-            future.set_exception(error)
-        return future
-
-    def shutdown(self, **options):
-        self.shutdowns.append(options)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.shutdowns.append("closed")
-
-
-@pytest.fixture
-def inline(monkeypatch):
-    InlinePool.made = []
-    monkeypatch.setattr(run, "ProcessPoolExecutor", InlinePool)
-    return InlinePool.made
-
-
-def test_run_jobs_gives_a_record_for_each_job(inline, monkeypatch):
-    asked = []
-
-    def fake(job, *, data_dir):
-        asked.append((job, data_dir))
-        return {"seed": job.seed}
-
-    monkeypatch.setattr(run, "run_job", fake)
-    jobs = [Job("grid", "gcn", "paper", seed) for seed in range(3)]
-    records = list(run_jobs(jobs, num_processes=2, data_dir="there"))
-    assert sorted(record["seed"] for record in records) == [0, 1, 2]
-    assert asked == [(job, "there") for job in jobs]
-    (pool,) = inline
-    assert (pool.num_processes, pool.method) == (2, "spawn")
-    assert pool.shutdowns == ["closed"]
-
-
-def test_run_jobs_passes_an_error_on_and_cancels_the_others(inline, monkeypatch):
-    def fake(job, *, data_dir):
-        raise PGNNError("no such thing")
-
-    monkeypatch.setattr(run, "run_job", fake)
-    with pytest.raises(PGNNError, match="no such thing"):
-        list(run_jobs([Job("grid", "gcn", "paper", 0)], num_processes=1, data_dir=None))
-    assert inline[0].shutdowns[0] == {"wait": False, "cancel_futures": True}
-
-
-def test_run_jobs_left_half_way_cancels_the_others(inline, monkeypatch):
-    monkeypatch.setattr(run, "run_job", lambda job, data_dir: {"seed": job.seed})
-    jobs = [Job("grid", "gcn", "paper", seed) for seed in range(3)]
-    records = run_jobs(jobs, num_processes=1, data_dir=None)
-    assert next(records)["seed"] in (0, 1, 2)
-    records.close()
-    assert inline[0].shutdowns[0] == {"wait": False, "cancel_futures": True}
-
-
-@pytest.mark.parametrize("count", [0, -1])
-def test_run_jobs_needs_a_process(count):
-    with pytest.raises(PGNNError, match=rf"jobs must be a positive integer \(got {count}\)"):
-        list(run_jobs([], num_processes=count, data_dir=None))
-
-
-def test_run_jobs_without_jobs_starts_nothing():
-    assert list(run_jobs([], num_processes=2, data_dir=None)) == []
-
-
-def test_run_jobs_in_another_process_gives_the_same_numbers():
-    jobs = [Job("grid", "mlp", "paper", seed) for seed in (0, 2)]
-    records = list(run_jobs(jobs, num_processes=1, data_dir=None))
-    assert sorted(record["seed"] for record in records) == [0, 2]
-    (there,) = (record for record in records if record["seed"] == 2)
-    here = run_job(jobs[1])
-    for name in ("test_auc", "val_auc", "best_epoch", "epochs", "settings", "versions"):
-        assert there[name] == here[name]
-    epochs = setup_of("grid", "paper", "mlp").recipe.epochs
-    assert there["epochs"] < epochs  # patience ended it
 
 
 def test_every_column_can_be_run_under_both_protocols(small_data):

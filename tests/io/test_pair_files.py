@@ -45,25 +45,43 @@ def write(tmp_path, text, name="pairs.csv"):
     ],
 )
 def test_read_pairs_understands_tables(tmp_path, people, text, pairs, labels):
-    found, truth = read_pairs(write(tmp_path, text), people)
-    assert found.tolist() == pairs
-    assert found.dtype == np.int64
+    indices, truth = read_pairs(write(tmp_path, text), people)
+    assert indices.tolist() == pairs
+    assert indices.dtype == np.int64
     assert (truth if truth is None else truth.tolist()) == labels
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("buyer,item\nann,bob\neve,zoë\n", [[0, 1], [2, 3]]),
+        ("buyer,item\nann,bob\n", [[0, 1]]),
+        ("ann,bob\neve,zoë\n", [[0, 1], [2, 3]]),
+    ],
+)
+def test_read_pairs_takes_a_first_line_of_unknown_words_for_names(tmp_path, people, text, pairs):
+    assert read_pairs(write(tmp_path, text), people)[0].tolist() == pairs
+
+
+@pytest.mark.parametrize("text", ["ann,carl\nbob,eve\n", "carl,dora\n", "carl,dora\nann,fred\n"])
+def test_read_pairs_does_not_take_a_mistake_for_names(tmp_path, people, text):
+    with pytest.raises(PGNNError, match="no node 'carl'"):
+        read_pairs(write(tmp_path, text), people)
 
 
 def test_read_pairs_reads_gzip_and_blanks(tmp_path, people):
     path = tmp_path / "pairs.txt.gz"
     path.write_bytes(gzip.compress("from to label\nann  bob 1\neve zoë 0\n".encode()))
-    found, truth = read_pairs(path, people)
-    assert (found.tolist(), truth.tolist()) == ([[0, 1], [2, 3]], [True, False])
+    indices, truth = read_pairs(path, people)
+    assert (indices.tolist(), truth.tolist()) == ([[0, 1], [2, 3]], [True, False])
 
 
 @pytest.mark.parametrize("labels", [[1, 0], [True, False], [1.0, 0.0]])
 def test_read_pairs_reads_parquet(tmp_path, numbers, labels):
     path = tmp_path / "pairs.parquet"
     pl.DataFrame({"source": [10, -4], "target": [20, 30], "label": labels}).write_parquet(path)
-    found, truth = read_pairs(path, numbers)
-    assert (found.tolist(), truth.tolist()) == ([[0, 1], [3, 2]], [True, False])
+    indices, truth = read_pairs(path, numbers)
+    assert (indices.tolist(), truth.tolist()) == ([[0, 1], [3, 2]], [True, False])
 
 
 @pytest.mark.parametrize("text", ["10,20\n-4,30\n", "source,target\n10,20\n-4,30\n"])

@@ -58,7 +58,7 @@ def test_make_baseline_builds_the_named_class(name, kind):
 @pytest.mark.parametrize("kind", CLASSES)
 @pytest.mark.parametrize("num_layers", [1, 2, 4])
 @pytest.mark.parametrize("num_edges", [0, 7])
-def test_embeddings_have_one_row_a_node(kind, num_layers, num_edges):
+def test_embeddings_have_one_row_per_node(kind, num_layers, num_edges):
     model = kind(2, hidden_channels=5, out_channels=3, num_layers=num_layers)
     edge_index = both_directions(TRIANGLES[:num_edges])
     z = model(torch.rand(6, 2), edge_index)
@@ -196,14 +196,14 @@ def test_bad_input_is_named(name, x, edge_index, match):
 def test_nn_imports_no_graph_code():
     """Read from the source: `import pgnn` itself loads the engine, so sys.modules cannot tell."""
     graph_code = {"pgnn.graph", "pgnn.io", "pgnn.positions"}
-    found = []
+    graph_imports = []
     for path in Path(pgnn.nn.__file__).parent.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and node.module:
                 names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-            found += [(path.name, name) for name in names if name in graph_code]
-    assert found == []
+            graph_imports += [(path.name, name) for name in names if name in graph_code]
+    assert graph_imports == []
 
 
 def test_pyg_is_not_loaded_before_a_convolution_is_made():
@@ -212,5 +212,7 @@ import sys, pgnn.nn
 pgnn.nn.make_baseline("mlp", 1)
 print("torch_geometric" in sys.modules)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert process.stdout.strip() == "False"

@@ -237,8 +237,8 @@ def with_value(row: int, value: float):
         (X, anchor_distances(Graph.from_edges([(0, 1)]), [[0]]), "of a graph of 2 nodes"),
         (X, GRAPH, r"must be the result of pgnn.anchor_distances .*\(got Graph\)"),
         (X, None, r"must be the result of pgnn.anchor_distances .*\(got NoneType\)"),
-        (X, [DISTANCES], r"one entry a layer, 2 \(got 1\)"),
-        (X, [DISTANCES] * 3, r"one entry a layer, 2 \(got 3\)"),
+        (X, [DISTANCES], r"one entry per layer, 2 \(got 1\)"),
+        (X, [DISTANCES] * 3, r"one entry per layer, 2 \(got 3\)"),
         (X, [DISTANCES, GRAPH], r"must be the result of pgnn.anchor_distances"),
         (X, Positions.from_distances(DISTANCES).to("meta"), "x is on cpu but the positions are on"),
         (X, MEMBERS, "agg_m='closest' reads pgnn.anchor_distances"),
@@ -309,8 +309,10 @@ def test_settings_that_cannot_be_are_named(options, match):
 
 
 def run_python(code: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return done.stdout.strip()
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    return process.stdout.strip()
 
 
 def test_torch_is_loaded_when_nn_is_first_named():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
+import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -154,24 +155,9 @@ def test_union_equals_each_graph_alone(kernel):
     assert_same(outputs_and_gradients(layer(x, positions), leaves), expected)
 
 
-def test_set_without_a_member_in_the_graph_is_nobody():
+def test_set_without_a_member_in_the_graph_is_not_reached():
     s = torch.tensor([[0.5], [0.25]])
     assert Positions.from_proximity(s, [[0]], batch=[0, 1]).nearest.tolist() == [[0], [-1]]
-
-
-@given(st.data())
-@settings(max_examples=60)
-def test_groups_are_the_members_of_a_set_in_a_graph(data):
-    n, k = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 4))
-    node = st.integers(0, n - 1)
-    sets = data.draw(st.lists(st.lists(node, unique=True), min_size=k, max_size=k))
-    graph = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
-    found = Positions.from_proximity(torch.ones(n, k), sets, batch=graph)
-    bounds, nodes = (part.tolist() for part in found.members)
-    groups = [nodes[start:stop] for start, stop in itertools.pairwise(bounds)]
-    assert groups == [[v for v in s if graph[v] == g] for g in range(max(graph) + 1) for s in sets]
-    speaking = [[g * k + i if groups[g * k + i] else -1 for i in range(k)] for g in graph]
-    assert found.nearest.tolist() == speaking
 
 
 def test_anchor_sets_and_lists_are_grouped_alike():
@@ -180,6 +166,115 @@ def test_anchor_sets_and_lists_are_grouped_alike():
     other = Positions.from_proximity(s, [nodes.tolist() for nodes in SETS], batch=batch)
     assert torch.equal(one.nearest, other.nearest)
     assert all(map(torch.equal, one.members, other.members))
+
+
+# ---------------------------------------------------------------------- standardised
+
+
+def slow_standing(proximity):
+    """The formula of one graph, column by column, number by number."""
+    result = np.zeros_like(proximity, dtype=np.float64)
+    for i in range(proximity.shape[1]):
+        logs = {v: math.log(s) for v, s in enumerate(proximity[:, i].tolist()) if s > 0}
+        if not logs:
+            continue
+        mean = sum(logs.values()) / len(logs)
+        deviation = math.sqrt(sum((log - mean) ** 2 for log in logs.values()) / len(logs))
+        for v, log in logs.items():
+            result[v, i] = 1 / (1 + math.exp(-(log - mean) / max(deviation, 1e-9)))
+    return result
+
+
+@st.composite
+def proximities_with_sets(draw, max_nodes=9):
+    """Numbers of many magnitudes, with zeros, and a non-empty set for each column."""
+    n, k = draw(st.integers(1, max_nodes)), draw(st.integers(1, 4))
+    number = st.sampled_from([0.0, 1e-30, 1e-6]) | st.floats(1e-8, 1.0)
+    rows = draw(st.lists(st.lists(number, min_size=k, max_size=k), min_size=n, max_size=n))
+    sets = [draw(st.lists(st.integers(0, n - 1), min_size=1, unique=True)) for _ in range(k)]
+    return np.array(rows), [sorted(nodes) for nodes in sets]
+
+
+def standing(proximity, sets, **options):
+    return Positions.from_proximity(proximity, sets, **options).standardised().proximity.numpy()
+
+
+@settings(max_examples=60)
+@given(proximities_with_sets())
+def test_standardised_equals_the_formula(problem):
+    proximity, sets = problem
+    np.testing.assert_allclose(standing(proximity, sets), slow_standing(proximity), atol=1e-6)
+
+
+@settings(max_examples=40)
+@given(st.lists(proximities_with_sets(), min_size=2, max_size=4))
+def test_standardised_union_equals_each_graph_alone(graphs):
+    k = min(len(sets) for _, sets in graphs)
+    graphs = [(proximity[:, :k], sets[:k]) for proximity, sets in graphs]
+    sizes = [len(proximity) for proximity, _ in graphs]
+    starts = np.cumsum([0, *sizes])
+    union_sets = [
+        [v + start for (_, sets), start in zip(graphs, starts, strict=False) for v in sets[i]]
+        for i in range(k)
+    ]
+    batch = np.repeat(np.arange(len(graphs)), sizes)
+    union = standing(np.concatenate([p for p, _ in graphs]), union_sets, batch=batch)
+    alone = np.concatenate([standing(p, sets) for p, sets in graphs])
+    np.testing.assert_allclose(union, alone, rtol=1e-12)
+
+
+@settings(max_examples=40)
+@given(proximities_with_sets())
+def test_standardised_keeps_zeros_and_lies_between_zero_and_one(problem):
+    proximity, sets = problem
+    result = standing(proximity, sets)
+    assert np.array_equal(result == 0, proximity == 0)
+    assert (result < 1).all()
+
+
+def test_standardised_does_not_depend_on_the_scale():
+    proximity = np.random.default_rng(0).random((20, 3))
+    sets = [[0], [1, 2], [3]]
+    np.testing.assert_allclose(standing(proximity, sets), standing(proximity * 1e-5, sets))
+
+
+@pytest.mark.parametrize("number", [1.0, 0.1, 1e-7])
+def test_standardised_of_equal_numbers_is_one_half(number):
+    result = standing(np.full((7, 2), number, dtype=np.float32), [[0], [1]])
+    np.testing.assert_allclose(result, 0.5, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_standardised_keeps_type_speakers_and_input(dtype):
+    s = torch.tensor([[0.5], [0.2], [0.0]], dtype=dtype)
+    before = Positions.from_proximity(s, [[0, 2]])
+    after = before.standardised()
+    assert after.proximity.dtype == dtype
+    assert after.members is before.members
+    assert torch.equal(after.nearest, before.nearest)
+    assert s.tolist() == torch.tensor([[0.5], [0.2], [0.0]], dtype=dtype).tolist()
+
+
+def test_standardised_set_without_a_member_in_the_graph_is_not_reached():
+    s = torch.tensor([[0.5], [0.2], [0.3], [0.4]])
+    result = Positions.from_proximity(s, [[0]], batch=[0, 0, 1, 1]).standardised().proximity
+    assert (result[:2] > 0).all()
+    assert result[2:].tolist() == [[0.0], [0.0]]
+
+
+def test_standardised_refuses_hops_and_levels():
+    hops = Positions(torch.zeros(2, 1, dtype=torch.int32), proximity=torch.ones(2, 1))
+    levels = Positions.from_proximity(torch.ones(2, 1), [[0]]).quantised()
+    for positions in (hops, levels):
+        with pytest.raises(PGNNError, match="see from_proximity"):
+            positions.standardised()
+
+
+def test_standardised_leaves_its_input():
+    proximity = torch.rand(6, 2, dtype=torch.float64) + 0.1
+    before = proximity.clone()
+    Positions.from_proximity(proximity, [[0], [1]]).standardised()
+    assert torch.equal(proximity, before)
 
 
 # ---------------------------------------------------------------------- quantised
@@ -202,8 +297,8 @@ def test_quantised_codes_are_the_nearest_levels(data, zeros):
     value = st.floats(2**-20, 1.0, width=32) | st.just(0.0 if zeros else 0.5)
     row = st.lists(value, min_size=3, max_size=3)
     s = torch.tensor(data.draw(st.lists(row, min_size=1, max_size=20)))
-    found = Positions.from_proximity(s, [[0]] * 3).quantised()
-    assert found.codes.tolist() == plain_codes(s)
+    result = Positions.from_proximity(s, [[0]] * 3).quantised()
+    assert result.codes.tolist() == plain_codes(s)
 
 
 @given(st.data(), st.sampled_from([torch.float32, torch.float64]))
@@ -301,7 +396,7 @@ def test_distances_that_cannot_be_are_named(fields, match):
         ([[-0.5]], [[0]], {}, "must be finite numbers >= 0"),
         ([[float("nan")]], [[0]], {}, "must be finite numbers >= 0"),
         ([[float("inf")]], [[0]], {}, "must be finite numbers >= 0"),
-        ([[0.5, 0.5]], [[0]], {}, "has 2 sets, but 1 sets were given"),
+        ([[0.5, 0.5]], [[0]], {}, "has 2 columns, but there are 1 sets"),
         ([[0.5]], [[1]], {}, r"nodes that are not in 0..0"),
         ([[0.5]], [[-1]], {}, r"nodes that are not in 0..0"),
         ([[0.5]], [[0]], {"batch": [0, 0]}, r"batch must have shape \[1\] \(got \[2\]\)"),
@@ -311,3 +406,39 @@ def test_distances_that_cannot_be_are_named(fields, match):
 def test_proximities_that_cannot_be_are_named(proximity, sets, options, match):
     with pytest.raises(PGNNError, match=match):
         Positions.from_proximity(proximity, sets, **options)
+
+
+PPR = Positions.from_proximity(anchor_ppr(GRAPH, SETS), SETS)
+
+
+@pytest.mark.parametrize("change", ["once", "twice"])
+@pytest.mark.parametrize(
+    ("positions", "changes", "match"),
+    [
+        (HOPS, {"nearest": torch.full((10, 5), 99)}, "nearest names node 99, but there are 10"),
+        (HOPS, {"nearest": torch.full((10, 5), -2)}, "nearest names node -2, but there are 10"),
+        (HOPS, {"codes": torch.full((10, 5), 99)}, r"codes must lie in -1..4.*\(got 99\)"),
+        (HOPS, {"codes": torch.zeros(3, 5).int()}, r"same shape .*\[10, 5\] and \[3, 5\]"),
+        (HOPS, {"levels": torch.ones(2)}, r"codes must lie in -1..0"),
+        (HOPS, {"levels": torch.ones(6, 2)}, r"levels must be floats \[codes\]"),
+        (HOPS, {"first_code": 7}, r"codes must lie in 7..12"),
+        (PPR, {"nearest": torch.full((10, 5), 5)}, "nearest names group 5, but there are 5 groups"),
+        (PPR, {"proximity": -torch.ones(10, 5)}, "finite numbers >= 0"),
+        (PPR, {"members": (torch.tensor([0, 9]), torch.tensor([0]))}, "bounds of members"),
+        (PPR, {"members": (torch.tensor([0, 1]), torch.tensor([77]))}, "not in 0..9"),
+    ],
+)
+def test_replaced_positions_are_checked_again(positions, changes, match, change):
+    """What was valid before says nothing about the changed tensors, which kernels index by."""
+    if not isinstance(positions, Positions):
+        positions = Positions.from_distances(positions)
+    if change == "twice":
+        positions = replace(positions.to(dtype=torch.float32))
+    with pytest.raises(PGNNError, match=match):
+        replace(positions, **changes)
+
+
+def test_replaced_positions_that_are_right_are_taken():
+    positions = Positions.from_distances(HOPS)
+    closer = replace(positions, levels=positions.levels / 2)
+    assert torch.equal(proximities(closer), proximities(positions) / 2)

@@ -306,5 +306,5 @@ def test_no_layer_is_rejected():
 
 
 def test_unknown_form_is_rejected():
-    with pytest.raises(PGNNError, match=r"'paper' or 'released' \(got 'sum'\)"):
+    with pytest.raises(PGNNError, match=r"one of paper, released \(got 'sum'\)"):
         linear_message("sum", LINEAR)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -399,3 +400,16 @@ def test_pgnn_reads_own_distances():
     z = PGNN(1)(torch.ones(16, 1), own)
     assert z.shape == (16, 16)
     assert z.isfinite().all()
+
+
+# ---------------------------------------------------------------------- the page
+
+
+def test_code_of_the_page_runs():
+    """Its blocks are whole programs, and check what they show."""
+    text = (Path(__file__).parents[2] / "docs" / "theory.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    assert len(blocks) >= 1
+    for block in blocks:
+        assert "assert_close" in block
+        exec(compile(block, "docs/theory.md", "exec"), {"__name__": "docs"})

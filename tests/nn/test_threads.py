@@ -20,16 +20,16 @@ def pool(request, monkeypatch):
 
 @pytest.mark.parametrize("num_parts", [1, 2, 3, 16])
 def test_each_part_runs_once(num_parts):
-    done, lock = [], threading.Lock()
+    finished, lock = [], threading.Lock()
 
     def work(part: int) -> None:
         with lock:
-            done.append(part)
+            finished.append(part)
 
     for _ in range(20):
-        done.clear()
+        finished.clear()
         run_parts(work, num_parts)
-        assert sorted(done) == list(range(num_parts))
+        assert sorted(finished) == list(range(num_parts))
 
 
 def test_two_parts_run_at_once():
@@ -40,32 +40,32 @@ def test_two_parts_run_at_once():
 
 
 def test_slow_parts_are_waited_for():
-    caller, meeting, done = threading.get_ident(), threading.Barrier(2, timeout=30), []
+    caller, meeting, finished = threading.get_ident(), threading.Barrier(2, timeout=30), []
 
     def work(part: int) -> None:
         meeting.wait()
         if threading.get_ident() != caller:
             time.sleep(0.2)
-        done.append(part)
+        finished.append(part)
 
     run_parts(work, 2)
-    assert sorted(done) == [0, 1]
+    assert sorted(finished) == [0, 1]
 
 
 @pytest.mark.parametrize("num_parts", [1, 2, 5])
 @pytest.mark.parametrize("failure", [ValueError("part 0 failed"), KeyboardInterrupt()])
 def test_exception_of_a_part_reaches_the_caller_after_the_others(num_parts, failure):
-    done = []
+    finished = []
 
     def work(part: int) -> None:
         if part == 0:
             raise failure
-        done.append(part)
+        finished.append(part)
 
     with pytest.raises(type(failure)) as caught:
         run_parts(work, num_parts)
     assert caught.value is failure
-    assert sorted(done) == list(range(1, num_parts))
+    assert sorted(finished) == list(range(1, num_parts))
 
 
 def test_missing_library_means_no_pool(monkeypatch):

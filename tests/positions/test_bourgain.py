@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
+import pickle
 import tracemalloc
 from typing import Any
 
@@ -34,8 +36,8 @@ def undirected_graphs(draw: st.DrawFn, max_nodes: int = 16) -> Graph:
 def all_lengths(graph: Graph) -> np.ndarray:
     """d(u, v) of all pairs by networkx, infinite between components."""
     lengths = np.full((graph.num_nodes, graph.num_nodes), np.inf)
-    for u, found in nx.all_pairs_dijkstra_path_length(graph.to_networkx()):
-        for v, length in found.items():
+    for u, lengths_from_u in nx.all_pairs_dijkstra_path_length(graph.to_networkx()):
+        for v, length in lengths_from_u.items():
             lengths[u, v] = length
     return lengths
 
@@ -209,6 +211,17 @@ def test_distortion_never_holds_all_pairs(monkeypatch: pytest.MonkeyPatch) -> No
     assert peak < 20e6  # float64 n x n would be 72e6
 
 
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda d: pickle.loads(pickle.dumps(d))]
+)
+def test_distortion_is_a_number_that_keeps_its_parts_when_copied(copied: Any) -> None:
+    measured = distortion(Graph.from_edges([(0, 1), (1, 2)]), [[0], [1], [4]])
+    again = copied(measured)
+    assert again == measured == 3.0
+    assert f"{again:.1f}" == "3.0"
+    assert vars(again) == vars(measured)
+
+
 # ---------------------------------------------------------------------- bad inputs
 
 
@@ -223,8 +236,8 @@ def test_directed_graphs_are_refused() -> None:
 @pytest.mark.parametrize(
     ("embedding", "options", "message"),
     [
-        ([[0], [1], [2]], {}, r"a row a node, \[2, k\] \(got \[3, 1\]\)"),
-        ([0, 1], {}, r"a row a node, \[2, k\] \(got \[2\]\)"),
+        ([[0], [1], [2]], {}, r"one row per node, \[2, k\] \(got \[3, 1\]\)"),
+        ([0, 1], {}, r"one row per node, \[2, k\] \(got \[2\]\)"),
         ([[0], [math.nan]], {}, "must be finite"),
         ([["a"], ["b"]], {}, "must be numbers"),
         ([[0], [1]], {"p": 0.5}, r"p must be at least 1 \(got 0.5\)"),

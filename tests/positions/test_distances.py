@@ -1,6 +1,8 @@
-"""MemberDistances: rows of all-pairs proximity, in blocks, against networkx."""
+"""AnchorDistances fit together; MemberDistances are rows of all-pairs proximity, in blocks."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgnn import AnchorSets, Graph, MemberDistances, PGNNError
+from pgnn import AnchorDistances, AnchorSets, Graph, MemberDistances, PGNNError, anchor_distances
 from strategies import graphs_with_sets
 
 PATH = Graph.from_edges([(0, 1), (1, 2), (2, 3)])
@@ -83,3 +85,34 @@ def test_bad_input_is_named(sets, options, match):
 def test_negative_cutoff_is_named():
     with pytest.raises(PGNNError, match=r"cutoff must be a number >= 0 \(got -1\)"):
         MemberDistances(PATH, [[0]], cutoff=-1).proximity(0, 1)
+
+
+# ---------------------------------------------------------------------- AnchorDistances
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"hops": None}, "either hops or lengths"),
+        ({"lengths": np.ones((4, 2))}, "either hops or lengths"),
+        ({"nearest": np.zeros((4, 2))}, "nearest must be an array of integers"),
+        ({"nearest": [[0, 0]] * 4}, "nearest must be an array of integers"),
+        ({"hops": np.ones((4, 2))}, "hops must be an array of integers"),
+        ({"hops": np.ones(4, dtype=np.int8)}, r"hops must be an array of integers \[n, k\]"),
+        ({"nearest": np.zeros((3, 2), dtype=np.int32)}, r"same shape .*\[3, 2\] and \[4, 2\]"),
+        (
+            {"hops": None, "lengths": np.ones((4, 2), dtype=int)},
+            "lengths must be an array of floats",
+        ),
+    ],
+)
+def test_distances_made_by_hand_are_checked(changes, match):
+    with pytest.raises(PGNNError, match=match):
+        replace(anchor_distances(PATH, [[0], [1]]), **changes)
+
+
+def test_distances_say_what_they_hold():
+    distances = anchor_distances(PATH, [[0], [1]])
+    assert isinstance(distances, AnchorDistances)
+    assert (distances.num_nodes, distances.num_sets) == (4, 2)
+    assert repr(distances) == "AnchorDistances(hops, num_nodes=4, num_sets=2)"

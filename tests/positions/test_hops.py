@@ -1,6 +1,5 @@
-"""Hop distances against the oracle, scipy and networkx, and the invariants that must hold."""
+"""Hop distances: which kernel searches, what threads and cutoffs change, and invariants."""
 
-from contextlib import contextmanager
 from dataclasses import replace
 
 import networkx as nx
@@ -12,129 +11,32 @@ from scipy.sparse.csgraph import dijkstra
 
 from pgnn import AnchorSets, Graph, PGNNError, anchor_distances, sample_anchor_sets
 from pgnn.positions import hops as _hops
-from pgnn.positions.reference import reference_distances
+from positions.kernels.test_search import FAMILIES, assert_equals_scipy, only, random_edges
 from strategies import anchor_sets, graphs, graphs_with_sets
-
-
-def assert_same(found, distance, nearest):
-    expected = np.where(np.isinf(distance), -1, distance)
-    np.testing.assert_array_equal(found.hops, expected)
-    np.testing.assert_array_equal(found.nearest, nearest)
-
-
-@contextmanager
-def only(kernel):
-    """Let one kernel do all the work: the rule's choice, or a later one of its choices."""
-    with pytest.MonkeyPatch.context() as patch:
-        if "without ranks" in kernel:
-            patch.setattr(_hops, "MAX_RANKED", 0)
-        if "push" in kernel:
-            patch.setattr(_hops, "PUSH_ADVANTAGE", 0)
-        if "pull" in kernel:
-            patch.setattr(_hops, "PUSH_ADVANTAGE", 1 << 40)
-        if kernel.startswith(("sweeps", "queue")):
-            patch.setattr(_hops, "search_by_levels", lambda job: None)
-        if kernel.startswith("queue"):
-            patch.setattr(_hops, "MAX_VISITS", -1)
-        if "64 bits" in kernel:
-            sweeps = _hops.search_by_sweeps
-            wide = lambda job, key_type, hops_type: (  # noqa: E731
-                sweeps(job, key_type, hops_type) if key_type is np.uint64 else None
-            )
-            patch.setattr(_hops, "search_by_sweeps", wide)
-        yield
-
-
-KERNELS = [
-    "rule",
-    "levels: push",
-    "levels: pull",
-    "levels without ranks: push",
-    "levels without ranks: pull",
-    "sweeps",
-    "sweeps of 64 bits",
-    "queue",
-    "queue of 64 bits",
-]
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-@given(case=graphs_with_sets(weighted=False), cutoff=st.none() | st.integers(0, 5))
-def test_hops_equal_oracle(kernel, case, cutoff):
-    graph, sets = case
-    with only(kernel):
-        found = anchor_distances(graph, sets, cutoff=cutoff)
-    assert_same(found, *reference_distances(graph, sets, np.inf if cutoff is None else cutoff))
-
-
-def assert_equals_scipy(graph, sets, **options):
-    """Compare with scipy's search from each set, and the nearest anchor with its definition."""
-    found = anchor_distances(graph, sets, **options)
-    apart = dijkstra(graph.to_scipy(), unweighted=True)  # [from, to]
-    for i, anchors in enumerate(sets):
-        distance = apart[:, anchors].min(axis=1)
-        lowest = np.where(np.isinf(distance), -1, anchors[apart[:, anchors].argmin(axis=1)])
-        np.testing.assert_array_equal(found.hops[:, i], np.where(np.isinf(distance), -1, distance))
-        np.testing.assert_array_equal(found.nearest[:, i], lowest)
-    return found
-
-
-def random_edges(num_nodes, num_edges, seed):
-    return np.random.default_rng(seed).integers(0, num_nodes, (num_edges, 2))
-
-
-def maze(side, seed):
-    """A grid that lost a third of its edges."""
-    edges = Graph.from_networkx(nx.grid_2d_graph(side, side)).edges()
-    return Graph.from_edges(edges[np.random.default_rng(seed).random(len(edges)) < 0.65], side**2)
-
-
-FAMILIES = {
-    "random": Graph.from_edges(random_edges(700, 2500, 0), 700),
-    "random directed": Graph.from_edges(random_edges(700, 2500, 1), 700, directed=True),
-    "many components": Graph.from_edges(random_edges(700, 420, 2), 700),
-    "islands": Graph.from_networkx(nx.caveman_graph(40, 15)),
-    "grid": Graph.from_networkx(nx.grid_2d_graph(26, 27)),
-    "long strip": Graph.from_networkx(nx.grid_2d_graph(3, 230)),
-    "maze": maze(30, 15),
-    "tree": Graph.from_networkx(nx.random_labeled_tree(600, seed=3)),
-    "caveman": Graph.from_networkx(nx.connected_caveman_graph(30, 20)),
-    "hubs": Graph.from_networkx(nx.barabasi_albert_graph(800, 3, seed=4)),
-    "star": Graph.from_networkx(nx.star_graph(300)),
-    "directed cycle": Graph.from_networkx(nx.cycle_graph(300, create_using=nx.DiGraph)),
-}
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("name", FAMILIES)
-def test_hops_equal_scipy_on_families(name, kernel):
-    graph = FAMILIES[name]
-    with only(kernel):
-        assert_equals_scipy(graph, sample_anchor_sets(graph.num_nodes, rng=5))
 
 
 @given(case=graphs_with_sets(weighted=False))
 def test_hops_equal_networkx(case):
     graph, sets = case
-    found = anchor_distances(graph, sets)
+    result = anchor_distances(graph, sets)
     theirs = graph.to_networkx().reverse() if graph.directed else graph.to_networkx()
     for i, anchors in enumerate(sets):
         lengths = nx.multi_source_dijkstra_path_length(theirs, set(anchors.tolist()), weight=None)
         expected = [lengths.get(v, -1) for v in range(graph.num_nodes)]
-        assert found.hops[:, i].tolist() == expected
+        assert result.hops[:, i].tolist() == expected
 
 
 @given(case=graphs_with_sets(weighted=False))
 def test_nearest_is_member_at_that_distance(case):
     graph, sets = case
-    found = anchor_distances(graph, sets)
+    result = anchor_distances(graph, sets)
     apart = dijkstra(graph.to_scipy(), unweighted=True)
     for i, anchors in enumerate(sets):
-        reached = found.hops[:, i] >= 0
-        nearest = found.nearest[reached, i]
+        reached = result.hops[:, i] >= 0
+        nearest = result.nearest[reached, i]
         assert np.isin(nearest, anchors).all()
-        assert (apart[np.flatnonzero(reached), nearest] == found.hops[reached, i]).all()
-        assert (found.nearest[~reached, i] == -1).all()
+        assert (apart[np.flatnonzero(reached), nearest] == result.hops[reached, i]).all()
+        assert (result.nearest[~reached, i] == -1).all()
 
 
 @given(case=graphs_with_sets(weighted=False, directed=False))
@@ -216,20 +118,20 @@ def path_graph(num_nodes, seed):
 def test_storage_is_the_smallest_that_holds_the_largest_hop(num_nodes, dtype):
     graph = path_graph(num_nodes, seed=9)
     end = int(np.flatnonzero(graph.degrees == 1)[0])
-    found = assert_equals_scipy(graph, AnchorSets.from_sets([[end]], num_nodes))
-    assert found.hops.max() == num_nodes - 1
-    assert found.hops.dtype == dtype
+    result = assert_equals_scipy(graph, AnchorSets.from_sets([[end]], num_nodes))
+    assert result.hops.max() == num_nodes - 1
+    assert result.hops.dtype == dtype
 
 
 def test_path_longer_than_16_bits_is_exact():
     num_nodes = 40_000
     edges = np.stack([np.arange(num_nodes - 1), np.arange(1, num_nodes)], axis=1)
-    found = anchor_distances(Graph.from_edges(edges), [[0], [num_nodes - 1, 17]])
+    result = anchor_distances(Graph.from_edges(edges), [[0], [num_nodes - 1, 17]])
     steps = np.arange(num_nodes)
-    assert found.hops.dtype == np.int32
-    np.testing.assert_array_equal(found.hops[:, 0], steps)
+    assert result.hops.dtype == np.int32
+    np.testing.assert_array_equal(result.hops[:, 0], steps)
     expected = np.minimum(np.abs(steps - 17), num_nodes - 1 - steps)
-    np.testing.assert_array_equal(found.hops[:, 1], expected)
+    np.testing.assert_array_equal(result.hops[:, 1], expected)
 
 
 def test_whiskers_on_a_dense_core_are_exact():
@@ -274,7 +176,7 @@ def test_queue_takes_over_only_where_sweeps_do_not_settle(name, queue, monkeypat
     monkeypatch.setattr(
         _hops.kernels, "search_queue", lambda *arguments: used.append(True) or search(*arguments)
     )
-    monkeypatch.setattr(_hops, "MAX_VISITS", 6)  # a maze as small as this one settles before 16
+    monkeypatch.setattr(_hops, "MAX_VISITS", 3)  # a maze as small as this one settles before 16
     graph = FAMILIES[name]
     with only("sweeps"):
         anchor_distances(graph, sample_anchor_sets(graph.num_nodes, rng=12))
@@ -292,18 +194,18 @@ def test_progress_rises_to_all_sets(name, num_threads, monkeypatch):
         graph,
         sets,
         num_threads=num_threads,
-        progress=lambda done, total: calls.append((done, total)),
+        progress=lambda searched, total: calls.append((searched, total)),
     )
     assert len(calls) > 1
     assert calls[-1] == (len(sets), len(sets))
-    assert [done for done, _ in calls] == sorted({done for done, _ in calls})
+    assert [searched for searched, _ in calls] == sorted({searched for searched, _ in calls})
 
 
 def test_progress_does_not_fall_when_a_search_starts_anew():
     graph, calls = FAMILIES["long strip"], []
     everything = list(range(graph.num_nodes))
     sets = [[0]] * 16 + [everything] * 32  # the last block is near, the first too far for levels
-    anchor_distances(graph, sets, progress=lambda done, total: calls.append(done))
+    anchor_distances(graph, sets, progress=lambda searched, total: calls.append(searched))
     assert calls == sorted(set(calls))
     assert calls[-1] == 48
 
@@ -311,7 +213,7 @@ def test_progress_does_not_fall_when_a_search_starts_anew():
 def test_failing_progress_stops_the_search(monkeypatch):
     monkeypatch.setattr(_hops, "SERIAL_PAIRS", 0)
 
-    def fail(done, total):
+    def fail(searched, total):
         raise RuntimeError("stop here")
 
     graph = FAMILIES["random"]
@@ -321,9 +223,9 @@ def test_failing_progress_stops_the_search(monkeypatch):
 
 
 def test_single_node_is_its_own_anchor():
-    found = anchor_distances(Graph.from_edges([], num_nodes=1), sample_anchor_sets(1, rng=0))
-    assert found.hops.tolist() == [[0]]
-    assert found.nearest.tolist() == [[0]]
+    result = anchor_distances(Graph.from_edges([], num_nodes=1), sample_anchor_sets(1, rng=0))
+    assert result.hops.tolist() == [[0]]
+    assert result.nearest.tolist() == [[0]]
 
 
 @pytest.mark.parametrize(

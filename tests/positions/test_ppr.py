@@ -134,30 +134,6 @@ def test_weights_are_strengths_not_lengths() -> None:
     assert ppr[0, 1] == pytest.approx(3 * ppr[0, 2], abs=1e-5)
 
 
-@pytest.mark.parametrize("offset", [-9.0, 9.0])  # residuals of either sign are the largest
-def test_step_is_the_formula_and_in_place_a_gauss_seidel_sweep(offset: float) -> None:
-    rng = np.random.default_rng(0)
-    matrix = random_graph(30, 90, directed=True).to_scipy()
-    matrix.data = rng.random(len(matrix.data))
-    source, current, previous = rng.random((3, 30, 4))
-    current += offset
-    landed = matrix @ current + source
-    swept = current.copy()
-    for v in range(30):
-        swept[v] = (matrix[[v]] @ swept + source[v])[0]
-    csr = (matrix.indptr.astype(np.int64), matrix.indices, matrix.data)
-
-    stepped = previous.copy()
-    residual = _ppr_kernels.advance(*csr, source, current, stepped, 1.3)
-    assert residual == pytest.approx(np.abs(landed - current).max())
-    np.testing.assert_allclose(stepped, previous + 1.3 * (landed - previous))
-
-    in_place = current.copy()
-    change = _ppr_kernels.advance(*csr, source, in_place, in_place, 1.0)
-    assert change == pytest.approx(np.abs(swept - current).max())
-    np.testing.assert_allclose(in_place, swept)
-
-
 # ---------------------------------------------------------------------- invariants
 
 
@@ -282,8 +258,8 @@ def test_progress_rises_to_the_number_of_sets(num_threads: int) -> None:
     graph = random_graph(50, 100)
     sets = sample_anchor_sets(50, num_sets=70, rng=0)
     anchor_ppr(graph, sets, num_threads=num_threads, progress=lambda *told: seen.append(told))
-    done = [told[0] for told in seen]
-    assert all(a < b for a, b in itertools.pairwise(done))
+    solved = [told[0] for told in seen]
+    assert all(a < b for a, b in itertools.pairwise(solved))
     assert len(seen) == 5
     assert {told[1] for told in seen} == {70}
     assert seen[-1] == (70, 70)
@@ -293,7 +269,7 @@ def test_an_exception_of_progress_is_raised_and_stops_the_rest(count_products: l
     class StopHereError(Exception):
         pass
 
-    def stop(done: int, total: int) -> None:
+    def stop(solved: int, total: int) -> None:
         raise StopHereError
 
     sets = sample_anchor_sets(3000, num_sets=1600, rng=0)

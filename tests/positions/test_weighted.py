@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra
 
 from pgnn import Graph, anchor_distances, sample_anchor_sets
-from pgnn.positions import weighted as _weighted
 from pgnn.positions.reference import reference_distances
 from strategies import graphs_with_sets
 
@@ -19,22 +18,22 @@ from strategies import graphs_with_sets
 )
 def test_lengths_equal_oracle(case, cutoff):
     graph, sets = case
-    found = anchor_distances(graph, sets, cutoff=cutoff)
+    result = anchor_distances(graph, sets, cutoff=cutoff)
     lengths, nearest = reference_distances(graph, sets, np.inf if cutoff is None else cutoff)
-    assert found.hops is None
-    np.testing.assert_array_equal(found.lengths, lengths)
-    np.testing.assert_array_equal(found.nearest, nearest)
+    assert result.hops is None
+    np.testing.assert_array_equal(result.lengths, lengths)
+    np.testing.assert_array_equal(result.nearest, nearest)
 
 
 @given(case=graphs_with_sets(weighted=True))
 def test_lengths_equal_networkx(case):
     graph, sets = case
-    found = anchor_distances(graph, sets)
+    result = anchor_distances(graph, sets)
     theirs = graph.to_networkx().reverse() if graph.directed else graph.to_networkx()
     for i, anchors in enumerate(sets):
         lengths = nx.multi_source_dijkstra_path_length(theirs, set(anchors.tolist()))
         expected = [lengths.get(v, np.inf) for v in range(graph.num_nodes)]
-        np.testing.assert_allclose(found.lengths[:, i], expected)
+        np.testing.assert_allclose(result.lengths[:, i], expected)
 
 
 def random_weighted(directed):
@@ -49,14 +48,14 @@ def random_weighted(directed):
 def test_lengths_equal_scipy_with_any_weights(directed):
     graph = random_weighted(directed)
     sets = sample_anchor_sets(600, rng=2)
-    found = anchor_distances(graph, sets)
+    result = anchor_distances(graph, sets)
     apart = dijkstra(graph.to_scipy())
     for i, anchors in enumerate(sets):
-        np.testing.assert_allclose(found.lengths[:, i], apart[:, anchors].min(axis=1))
-        reached = np.flatnonzero(np.isfinite(found.lengths[:, i]))
-        nearest = found.nearest[reached, i]
+        np.testing.assert_allclose(result.lengths[:, i], apart[:, anchors].min(axis=1))
+        reached = np.flatnonzero(np.isfinite(result.lengths[:, i]))
+        nearest = result.nearest[reached, i]
         assert np.isin(nearest, anchors).all()
-        np.testing.assert_allclose(apart[reached, nearest], found.lengths[reached, i])
+        np.testing.assert_allclose(apart[reached, nearest], result.lengths[reached, i])
 
 
 def test_threads_do_not_change_lengths():
@@ -72,33 +71,13 @@ def test_weights_of_one_give_the_hops():
     sets = sample_anchor_sets(300, rng=5)
     hops = anchor_distances(Graph.from_edges(edges, 300), sets)
     weighted = Graph.from_edges(edges, 300, weights=np.ones(700))
-    found = anchor_distances(weighted, sets)
-    np.testing.assert_array_equal(found.lengths, np.where(hops.hops < 0, np.inf, hops.hops))
-    np.testing.assert_array_equal(found.nearest, hops.nearest)
+    result = anchor_distances(weighted, sets)
+    np.testing.assert_array_equal(result.lengths, np.where(hops.hops < 0, np.inf, hops.hops))
+    np.testing.assert_array_equal(result.nearest, hops.nearest)
 
 
 def test_weight_that_rounds_to_nothing_still_names_the_lowest_anchor():
     # 1e9 + 1e-9 == 1e9: nodes 2 and 3 are equally far from both anchors, whoever is searched first.
     graph = Graph.from_edges([(0, 2), (1, 3), (2, 3)], weights=[1e9, 1e9, 1e-9])
-    found = anchor_distances(graph, [[0, 1]])
-    assert found.nearest[:, 0].tolist() == [0, 1, 0, 0]
-
-
-@given(lengths=st.lists(st.floats(0, 100), min_size=1, max_size=60), data=st.data())
-def test_heap_gives_nodes_back_by_length(lengths, data):
-    length = np.array(lengths)
-    heap = np.empty(len(length), dtype=np.int32)
-    place = np.full(len(length), -1, dtype=np.int32)
-    size = 0
-    for node in range(len(length)):
-        size = _weighted._rise(heap, place, length, node, size)
-    for node in data.draw(st.lists(st.integers(0, len(length) - 1), unique=True)):
-        length[node] /= 2  # shrink some that are in the heap already
-        size = _weighted._rise(heap, place, length, node, size)
-    assert size == len(length)
-    taken = []
-    while size:
-        taken.append(int(heap[0]))
-        size = _weighted._take_first(heap, place, length, size)
-    assert sorted(taken) == list(range(len(length)))
-    assert length[taken].tolist() == sorted(length.tolist())
+    result = anchor_distances(graph, [[0, 1]])
+    assert result.nearest[:, 0].tolist() == [0, 1, 0, 0]

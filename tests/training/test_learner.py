@@ -595,7 +595,8 @@ def test_modules_made_elsewhere_are_a_learner_and_can_be_saved(tmp_path):
     other = make_learner(recipe(model="gcn", decoder="dot", seed=9), [graph], standardise=False)
     zeros, ones = np.zeros(4, dtype=np.float32), np.ones(4, dtype=np.float32)
     inputs = Inputs(0, zeros, ones)
-    made = Learner(recipe(model="gcn", decoder="dot"), inputs, other.model, DotDecoder())
+    chosen = recipe(model="gcn", decoder="dot").resolved(30)
+    made = Learner(chosen, inputs, other.model, DotDecoder())
     assert np.array_equal(made.ready(graph).x, graph.x)
     assert made.embed(graph).shape == (30, 8)
     made.save(tmp_path / "model.safetensors")
@@ -659,6 +660,13 @@ def test_load_refuses_a_description_that_makes_no_sense(saved, description):
 def test_load_refuses_tensors_that_do_not_fit(saved, spoil):
     change(saved, spoil)
     with pytest.raises(PGNNError, match="not a trained model of pgnn, or damaged"):
+        Learner.load(saved)
+
+
+def test_load_says_that_pgnn_best_of_an_earlier_version_was_another_model(saved):
+    description = load_checkpoint(saved)[1]
+    change(saved, recipe={**description["recipe"], "model": "pgnn-best"})
+    with pytest.raises(PGNNError, match="an earlier version wrote it, whose pgnn-best was another"):
         Learner.load(saved)
 
 

@@ -173,14 +173,13 @@ def test_train_leaves_a_run_that_says_what_was_measured(task, link_run, pair_run
 
 
 def test_recipe_of_a_run_is_the_one_that_was_used(tmp_path, link_run):
-    assert link_run.outcome.recipe == link_run.learner.recipe == recipe()
+    assert link_run.outcome.recipe == link_run.learner.recipe == recipe().resolved(27)
     left_open = train_on(blocks(), tmp_path, model="mlp", folds=None, eval_every=None)
     assert (left_open.outcome.recipe.folds, left_open.outcome.recipe.eval_every) == (5, 5)
     assert load_run(tmp_path).outcome.recipe == left_open.learner.recipe
 
 
-def test_settings_of_the_loop_are_the_recipe_itself(monkeypatch):
-    """So the recipe that is saved cannot differ from what was run."""
+def test_settings_of_the_loop_are_those_of_the_recipe_that_is_stored(monkeypatch):
     used = []
 
     def spied(*arguments, **more):
@@ -189,7 +188,7 @@ def test_settings_of_the_loop_are_the_recipe_itself(monkeypatch):
 
     monkeypatch.setattr("pgnn.training.learner.fit", spied)
     outcome = train_on(blocks(), patience=7, max_pairs=30, lr_drop=2).outcome
-    assert used == [outcome.recipe]
+    assert used == [outcome.recipe.fit_settings()]
     assert (outcome.recipe.patience, outcome.recipe.max_pairs, outcome.recipe.lr_drop) == (7, 30, 2)
 
 
@@ -224,14 +223,22 @@ def test_same_seed_gives_the_same_numbers_with_and_without_a_folder(tmp_path, li
 
 
 @pytest.mark.parametrize("task", ["link", "pair"])
-def test_default_model_trains_for_both_tasks(tmp_path, task):
-    chosen = Recipe(task=task, epochs=2, eval_every=1, eval_draws=2, folds=2)
-    trained = train(Problem.of_graph(blocks(), chosen), chosen, out=tmp_path)
+def test_default_model_trains_stops_and_goes_on_for_both_tasks(tmp_path, task):
+    chosen = Recipe(task=task, epochs=3)
+    problem = Problem.of_graph(blocks(), chosen)
+    trained = train(problem, chosen, out=tmp_path / "whole")
     assert trained.outcome.model == "pgnn-best"
     assert 0 <= trained.outcome.test_auc <= 1
-    again = load_run(tmp_path).learner
+    again = load_run(tmp_path / "whole").learner
     pairs = [(0, 1), (0, 20)]
     assert np.array_equal(again.scorer(blocks())(pairs), trained.learner.scorer(blocks())(pairs))
+    with pytest.raises(KeyboardInterrupt):
+        train(problem, chosen, out=tmp_path / "cut", progress=stop_after(2))
+    with pytest.raises(PGNNError, match="holds a run that was cut off"):
+        train(problem, chosen, out=tmp_path / "cut")
+    resumed = train(problem, chosen, out=tmp_path / "cut", resume=True)
+    assert replace(resumed.outcome, seconds=0) == replace(trained.outcome, seconds=0)
+    assert resumed.fit.history == trained.fit.history
 
 
 def test_without_test_pairs_nothing_is_judged(tmp_path):

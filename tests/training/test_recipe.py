@@ -1,6 +1,6 @@
 import json
 import math
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 
 import numpy as np
 import pytest
@@ -9,6 +9,8 @@ from pgnn.errors import PGNNError
 from pgnn.names import MODELS
 from pgnn.nn import PRESETS, make_baseline
 from pgnn.training.recipe import _LARGE, FitSettings, Recipe
+
+NOT_OF_BEST = ("decoder", "dropout", "val", "folds", "patience", "eval_every", "c")
 
 
 @pytest.mark.parametrize(
@@ -37,7 +39,6 @@ from pgnn.training.recipe import _LARGE, FitSettings, Recipe
         ("c", -1.0, "c must be positive"),
         ("c", float("nan"), "c must be a finite number"),
         ("c", "1", "c must be a finite number"),
-        ("epochs", None, "epochs must be"),
         ("folds", -2, "folds must be an integer of at least 0"),
         ("folds", 1, "folds must be 0 or at least 2"),
         ("seed", -1, "seed must be an integer of at least 0"),
@@ -50,10 +51,11 @@ from pgnn.training.recipe import _LARGE, FitSettings, Recipe
         ("lr", 0, "lr must be positive"),
         ("lr", float("inf"), "lr must be a finite number"),
         ("lr", float("nan"), "lr must be a finite number"),
-        ("weight_decay", -1.0, "weight_decay not negative"),
+        ("weight_decay", -1.0, "weight_decay must be not negative"),
         ("val", 0.0, "val must be positive"),
         ("val", 0.95, "both together below 1"),
-        ("val", None, "val must be a finite number"),
+        ("val", "some", "val must be a finite number"),
+        ("seed", 2**63, "seed must be below 2.63"),
         ("test", -0.1, "test not negative"),
         ("test", 0.9, "both together below 1"),
         ("test", float("nan"), "test must be a finite number"),
@@ -66,18 +68,29 @@ def test_recipe_refuses_what_is_not_allowed(name, value, words):
     assert name == "folds" or str(shown) in str(raised.value)
 
 
+@pytest.mark.parametrize("name", [f.name for f in fields(Recipe) if f.name in NOT_OF_BEST])
+def test_recipe_of_pgnn_best_refuses_what_it_does_not_have(name):
+    value = {"decoder": "dot", "dropout": 0.1, "val": 0.2, "c": 2.0}.get(name, 3)
+    with pytest.raises(PGNNError, match=f"{name} is not a setting of pgnn-best; leave it out"):
+        Recipe(**{name: value})
+    assert getattr(Recipe(model="gcn", **{name: value}), name) == value
+
+
 @pytest.mark.parametrize(
-    "given",
+    "settings",
     [
         {},
-        {"task": "pair", "num_sets": 7, "patience": None, "max_pairs": None, "folds": 0},
-        {"test": 0, "dropout": 0, "weight_decay": 0, "seed": 2**70},
+        {"task": "pair", "num_sets": 7, "max_pairs": None, "test": 0, "weight_decay": 0},
+        {"model": "gcn", "patience": 3, "folds": 0, "dropout": 0, "val": 0.3, "c": 2.0},
+        {"model": "mlp", "seed": 2**63 - 1, "variant": "paper", "judged": "epoch"},
     ],
 )
-def test_recipe_survives_a_round_trip_through_a_dict(given):
-    recipe = Recipe(**given)
+def test_recipe_survives_a_round_trip_through_a_dict(settings):
+    recipe = Recipe(**settings)
     assert Recipe.from_dict(asdict(recipe)) == recipe
-    assert {name: getattr(recipe, name) for name in given} == given
+    assert {name: getattr(recipe, name) for name in settings} == settings
+    decided = recipe.resolved(100)
+    assert Recipe.from_dict(asdict(decided)) == decided
 
 
 def test_from_dict_names_the_unknown_setting_and_the_known_ones():
@@ -92,8 +105,8 @@ def test_from_dict_takes_defaults_for_what_is_missing():
 
 def test_recipe_holds_numbers_of_numpy_as_those_of_python():
     plain = {"epochs": 3, "num_sets": 7, "seed": 2, "dropout": 0.25, "reuse_draw": True}
-    recipe = Recipe(**{name: np.array([value])[0] for name, value in plain.items()})
-    assert recipe == Recipe(**plain)
+    recipe = Recipe(model="gcn", **{name: np.array([v])[0] for name, v in plain.items()})
+    assert recipe == Recipe(model="gcn", **plain)
     assert json.loads(json.dumps(asdict(recipe))) == asdict(recipe)
 
 
@@ -107,21 +120,37 @@ def test_models_are_all_that_can_be_made():
 
 
 def test_resolved_decides_only_what_was_left_open():
-    small, large = (Recipe(seed=4).resolved(n) for n in (_LARGE, _LARGE + 1))
-    assert small == Recipe(seed=4, folds=5, eval_every=5)
-    assert large == Recipe(seed=4, folds=2, eval_every=1)
-    for decided in (Recipe(folds=0, eval_every=7), small, large):
+    small, large = (Recipe(model="gcn", seed=4).resolved(n) for n in (_LARGE, _LARGE + 1))
+    assert (small.folds, small.eval_every) == (5, 5)
+    assert (large.folds, large.eval_every) == (2, 1)
+    assert replace(small, folds=2, eval_every=1) == large
+    assert (small.epochs, small.lr, small.weight_decay) == (200, 0.01, 5e-4)
+    assert (small.decoder, small.hidden_channels, small.dropout) == ("distance", 32, 0.5)
+    assert (small.val, small.patience) == (0.1, 8)
+    for decided in (small, large):
         assert decided.resolved(3) == decided.resolved(10**7) == decided
+    mine = Recipe(model="gcn", folds=0, eval_every=7, lr=0.5, patience=2).resolved(10**7)
+    assert (mine.folds, mine.eval_every, mine.lr, mine.patience) == (0, 7, 0.5, 2)
+
+
+def test_resolved_of_pgnn_best_is_the_same_for_every_size():
+    decided = Recipe(seed=4).resolved(3)
+    assert decided == Recipe(seed=4).resolved(10**7) == decided.resolved(_LARGE + 1)
+    assert (decided.hidden_channels, decided.epochs) == (64, 12)
+    assert (decided.lr, decided.weight_decay) == (3e-3, 1e-2)
+    assert all(getattr(decided, name) is None for name in NOT_OF_BEST)
+    assert Recipe(hidden_channels=9).resolved(3).hidden_channels == 9
 
 
 # ---------------------------------------------------------------------- the settings of the loop
 
 
-def test_recipe_is_the_settings_of_the_loop():
-    """No second set of settings is made of it, so nothing can differ from what was run."""
-    recipe = Recipe(patience=9, max_pairs=11, eval_every=2, lr_drop=40, batch_graphs=3)
-    assert isinstance(recipe, FitSettings)
-    assert {field.name for field in fields(FitSettings)} < {field.name for field in fields(Recipe)}
+def test_settings_of_the_loop_are_those_of_the_recipe():
+    recipe = Recipe(model="gcn", patience=9, max_pairs=11, eval_every=2, lr_drop=40, eval_draws=4)
+    settings = asdict(recipe.resolved(30).fit_settings())
+    assert settings == {name: asdict(recipe.resolved(30))[name] for name in settings}
+    assert set(settings) == {field.name for field in fields(FitSettings)}
+    assert (settings["patience"], settings["max_pairs"], settings["eval_every"]) == (9, 11, 2)
 
 
 def test_fit_settings_are_by_default_those_of_the_released_code():

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import pickle
+import shutil
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -32,7 +33,7 @@ from pgnn.training.runs import (
 )
 from pgnn.training.splits import PairSet, split_links
 
-SMALL = Recipe(model="pgnn-e-2l", hidden_channels=4, num_sets=3, eval_draws=2)
+SMALL = Recipe(model="pgnn-e-2l", hidden_channels=4, num_sets=3, eval_draws=2).resolved(10)
 OLD_RUNS = Path(__file__).parent / "runs_of_format_1"  # left by the last version that wrote it
 FILES = (
     "config.toml",
@@ -638,6 +639,15 @@ def test_file_run_of_format_1_loads_and_answers_as_it_did():
     assert [record["epoch"] for record in run.history] == [1, 2, 3]
     assert run.config == {"train": {"graph": "edges.csv", "epochs": 3}}
     assert evaluate(run, run.data.graph).metrics == pytest.approx(outcome.test.metrics)
+
+
+def test_run_of_format_1_with_a_model_of_the_same_name_is_refused_in_one_clear_line(tmp_path):
+    """What was called pgnn-best then is another model now."""
+    shutil.copytree(OLD_RUNS / "file", tmp_path, dirs_exist_ok=True)
+    path = tmp_path / "metrics.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "model": "pgnn-best"}))
+    with pytest.raises(PGNNError, match="of an earlier version, whose pgnn-best was another model"):
+        load_run(tmp_path)
 
 
 def test_data_set_run_of_format_1_loads_and_says_how_it_was_trained():

@@ -6,6 +6,7 @@ import numpy as np
 
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
+from pgnn.pairs.codes import edge_codes, ordered_pairs, sorted_distinct
 
 
 def random_graph(num_nodes: int, num_edges: int, *, rng: int | np.random.Generator) -> Graph:
@@ -18,14 +19,13 @@ def random_graph(num_nodes: int, num_edges: int, *, rng: int | np.random.Generat
     generator = np.random.default_rng(rng)
     if not 0 <= num_edges <= num_nodes * (num_nodes - 1) // 2:
         raise PGNNError(f"{num_nodes} nodes cannot have {num_edges} edges")
-    words = np.empty(0, dtype=np.int64)  # an edge u < v as u * num_nodes + v
-    while len(words) < num_edges:
-        u, v = generator.integers(0, num_nodes, (2, num_edges + num_edges // 50 + 16))
-        new = np.minimum(u, v) * num_nodes + np.maximum(u, v)
-        words = np.sort(np.concatenate([words, new[u != v]]))
-        words = words[np.diff(words, prepend=-1) > 0]
-    words = generator.permutation(words)[:num_edges]
-    return Graph.from_edges(np.stack(np.divmod(words, num_nodes), axis=1), num_nodes)
+    codes = np.empty(0, dtype=np.int64)
+    while len(codes) < num_edges:
+        ends = generator.integers(0, num_nodes, (2, num_edges + num_edges // 50 + 16)).T
+        new = edge_codes(ends[ends[:, 0] != ends[:, 1]], num_nodes, directed=False)
+        codes = sorted_distinct(np.concatenate([codes, new]))
+    codes = generator.permutation(codes)[:num_edges]
+    return Graph.from_edges(ordered_pairs(codes, num_nodes), num_nodes)
 
 
 def grid_graph(height: int, width: int) -> Graph:

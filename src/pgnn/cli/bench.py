@@ -10,33 +10,45 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from pgnn.cli.boundary import Command
+from pgnn.cli.show import people
+
 if TYPE_CHECKING:
     from pgnn.bench import distances as distances_bench
     from pgnn.bench import layer as layer_bench
+    from pgnn.bench import pairs as pairs_bench
     from pgnn.bench import train as train_bench
 
 bench_app = typer.Typer(
-    help="Measure speed and memory against peers, in the same run.", no_args_is_help=True
+    help="Measure speed and memory, beside other methods.",
+    no_args_is_help=True,
 )
-people = Console(stderr=True)  # stdout is for what was asked for
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
-@bench_app.command("distances")
+@bench_app.command("distances", cls=Command)
 def bench_distances(
     family: Annotated[
         list[str] | None,
-        typer.Option(help="Measure only this family (may be given again). Default: all."),
+        typer.Option(help="Measure only this family. May be given again. Default: all."),
     ] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Default: all cores.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Number of threads. Default: one per core.")
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Distances to anchor-sets against scipy's search and the released all-pairs method.
+    """Measure distances to anchor-sets, beside scipy and the released method.
 
-    Families: random-3000 (with the released method), random, grid, preferential, random-1m (needs
-    3 GB). Each runs in a process of its own, so that peaks of memory do not mix. scipy searches one
-    set a call; a sample of the sets is measured and its time extrapolated to all.
+    The families of graphs are random-3000 (the only one that the released
+    method, which searches all pairs, is measured on), random, grid,
+    preferential and random-1m (needs 3 GB). Each is measured in a process of
+    its own, so that peaks of memory do not mix. scipy searches one set per
+    call: a sample of the sets is measured, and the time for all is estimated.
 
-    Example: pgnn bench distances --family grid --family random
+    For example:
+
+      pgnn bench distances --family grid --family random
     """
     from pgnn.bench.distances import FAMILIES, run
 
@@ -56,22 +68,28 @@ def bench_distances(
     )
 
 
-@bench_app.command("layer")
+@bench_app.command("layer", cls=Command)
 def bench_layer(
     nodes: Annotated[
         list[int] | None,
-        typer.Option(help="Measure only this many nodes (may be given again). Default: all."),
+        typer.Option(help="Measure only this many nodes. May be given again. Default: all."),
     ] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Default: torch's number.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Number of threads. Default: as torch chooses.")
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """One P-GNN layer, forward and backward, against the released formulation.
+    """Measure one P-GNN layer, forward and backward, beside the released one.
 
-    Sizes: 400, 3000 and 20000 nodes, 32 channels, compiled kernels ("fused") and plain torch
-    ("eager") against the released formulation written anew, which needs 4 GB; and 200000 nodes with
-    compiled kernels alone. Peaks of memory are growth while computing. Takes about two minutes.
+    Graphs of 400, 3000 and 20000 nodes are computed with 32 channels by
+    compiled kernels ("fused"), by plain torch ("eager") and by the released
+    formulation, written anew, which needs 4 GB. A graph of 200000 nodes is
+    computed by compiled kernels alone. A peak of memory is what was added
+    while computing. Takes about two minutes.
 
-    Example: pgnn bench layer --nodes 400 --nodes 3000
+    For example:
+
+      pgnn bench layer --nodes 400 --nodes 3000
     """
     from pgnn.bench.layer import SIZES, run
 
@@ -88,22 +106,28 @@ def bench_layer(
     Console().print(_layer_table(rows))
 
 
-@bench_app.command("train")
+@bench_app.command("train", cls=Command)
 def bench_train(
     data: Annotated[
         list[str] | None,
-        typer.Option(help="grid or ppi-sized (may be given again). Default: both."),
+        typer.Option(help="grid or ppi-sized. May be given again. Default: both."),
     ] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Default: torch's number.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Number of threads. Default: as torch chooses.")
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """A training run of P-GNN-E-2L against the released formulation, with the same losses.
+    """Measure a training run of P-GNN-E-2L, beside the released formulation.
 
-    Both get the same data, weights, anchors and dropout. The released way computes distances of
-    all pairs in Python first and takes a maximum a set every epoch. Grid, 200 epochs; a random
-    graph of PPI's size, 5 epochs. Takes two minutes.
+    Both get the same data, weights, anchors and dropout, and have the same
+    losses. The released way first finds the distances of all pairs in
+    Python, then takes a maximum for each set in every epoch. The graphs are
+    Grid, for 200 epochs, and a random graph of the size of PPI, for 5. Takes
+    two minutes.
 
-    Example: pgnn bench train --data grid
+    For example:
+
+      pgnn bench train --data grid
     """
     from pgnn.bench.train import DATA, run
 
@@ -121,6 +145,47 @@ def bench_train(
     for row in rows:
         numbers = (f"{row.seconds:.3g}", f"{row.released_seconds:.3g}", f"{row.ratio:.1f}x")
         table.add_row(row.dataset, str(row.epochs), *numbers, f"{row.loss_difference:.2g}")
+    Console().print(table)
+
+
+@bench_app.command("pairs")
+def bench_pairs(
+    family: Annotated[
+        list[str] | None,
+        typer.Option(help="Measure only this family (may be given again). Default: all."),
+    ] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Default: all cores.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """All proximities of random pairs against networkx's common neighbours and shortest path.
+
+    Families: random-3000 (exact), grid, preferential, random (100,000 nodes, 1,000,000 edges,
+    200,000 pairs). networkx computes two columns, one pair per call; a sample of the pairs is
+    measured and its time extrapolated to all.
+
+    Example: pgnn bench pairs --family random
+    """
+    from pgnn.bench.pairs import FAMILIES, run
+
+    rows: list[pairs_bench.Row] = []
+    with people.status("measuring ...") as status:
+        for name in family or FAMILIES:
+            status.update(f"measuring {name} ...")
+            rows += run([name], threads)
+            if not as_json:
+                people.print(f"  {name}: {rows[-1].seconds:.4g} s, {rows[-1].ratio:.0f}x networkx")
+    if as_json:
+        typer.echo(json.dumps({"rows": [asdict(row) for row in rows]}, indent=2))
+        return
+    table = Table(title=f"Proximities of pairs, {rows[0].threads} threads")
+    sizes = ("nodes", "edges", "pairs", "columns")
+    for title in ("family", *sizes, "seconds", "networkx s, 2 columns", "ratio", "peak MB"):
+        table.add_column(title, justify="left" if title == "family" else "right")
+    for row in rows:
+        counts = (f"{count:,}" for count in (row.nodes, row.edges, row.pairs, row.columns))
+        theirs = f"{row.networkx_seconds:.4g} ({row.networkx_pairs_measured} pairs)"
+        peak = f"{row.peak_bytes / 1e6:.0f}"
+        table.add_row(row.family, *counts, f"{row.seconds:.4g}", theirs, f"{row.ratio:.0f}x", peak)
     Console().print(table)
 
 

@@ -1,8 +1,9 @@
-"""`--config`: options of a command from a TOML file."""
+"""Options of a command from a TOML file: `--config`, and the one that a run keeps."""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +14,18 @@ from pgnn.errors import PGNNError
 
 def read_config(context: typer.Context, path: Path | None) -> None:
     """Take defaults from the command's table of a TOML file; what is typed wins."""
-    if path is None:
-        return
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise PGNNError(f"{path}: cannot be read ({error})") from error
-    except tomllib.TOMLDecodeError as error:
-        raise PGNNError(f"{path}: is not TOML ({error})") from error
+    if path is not None:
+        context.default_map = _read_options(path, context)
+
+
+def _read_options(path: Path, context: typer.Context) -> dict[str, Any]:
+    """Return the options in a TOML file's table of the running command, as they would be typed.
+
+    Raises:
+        PGNNError: If the file cannot be read, or holds what is no option of the command.
+    """
     command = context.info_name or ""
-    table = document.get(command)
-    if not isinstance(table, dict):
-        raise PGNNError(f"{path}: has no table [{command}] with the options of `pgnn {command}`")
+    table = read_table(path, command)
     known = {str(p.name): p for p in context.command.params if p.name != "config"}
     for name, value in table.items():
         if name not in known:
@@ -35,7 +36,21 @@ def read_config(context: typer.Context, path: Path | None) -> None:
         problem = _misfit(value, known[name])
         if problem:
             raise PGNNError(f"{path}: {name} = {value!r} {problem}")
-    context.default_map = {key: _as_typed(value) for key, value in table.items()}
+    return {key: _as_typed(value) for key, value in table.items()}
+
+
+def read_table(path: Path, command: str) -> Mapping[str, Any]:
+    """Return what a TOML file says in the table of a command."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise PGNNError(f"{path}: cannot be read ({error})") from error
+    except tomllib.TOMLDecodeError as error:
+        raise PGNNError(f"{path}: is not TOML ({error})") from error
+    table = document.get(command)
+    if not isinstance(table, dict):
+        raise PGNNError(f"{path}: has no table [{command}] with the options of `pgnn {command}`")
+    return table
 
 
 def _misfit(value: Any, parameter: Any) -> str | None:
@@ -53,7 +68,7 @@ def _misfit(value: Any, parameter: Any) -> str | None:
 
 
 def _as_typed(value: Any) -> Any:
-    """A value as it would have been typed; lists stay lists, and flags flags."""
+    """Return a value as it would have been typed; lists stay lists, and flags flags."""
     if isinstance(value, list):
         return [_as_typed(entry) for entry in value]
     return value if isinstance(value, bool) else str(value)

@@ -1,91 +1,154 @@
-"""Options that several commands share: how a graph is read, and how a command behaves."""
+"""Groups of options that commands share: how a graph is read, how to train, how to behave."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, fields
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    Self,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import typer
 from rich.markup import escape
 
+from pgnn.cli.boundary import OPTION_OF, only_about, word_of_running_command
 from pgnn.cli.config import read_config
-from pgnn.cli.show import people
+from pgnn.cli.show import people, remark
 from pgnn.errors import PGNNError
+from pgnn.training.recipe import Recipe
 
 if TYPE_CHECKING:
     from pgnn.graph import Graph
 
 MAX_SEED = 2**63 - 1  # torch's
-_READING = "How the graph is read"
-_COMMON = "Common"
-# What the library calls a parameter, and how it is typed. With a blank before, for a folder may be
-# named `source=web`.
-_AS_TYPED = {
-    " header=False": " --no-header",
-    " weight=False": " --unweighted",
-    " source=": " --source ",
-    " target=": " --target ",
-    " weight=": " --weight ",
-    " label=": " --label ",
-    " id_column=": " --id-column ",
-    "source and target belong together": "--source and --target belong together",
-    "id_column and label name columns of a feature table; give features too": (
-        "--id-column and --label name columns of a feature table; give --features too"
-    ),
-    "source, target and header are for tables": "--source, --target and --header are for tables",
-    "give it y": "give --features FILE --label COLUMN",
-    "data_dir must": "--data-dir must",
-}
 
 
-def in_options(message: str) -> str:
-    """Return a message of the library with parameters named as users type them."""
-    for name, typed in _AS_TYPED.items():
-        message = message.replace(name, typed)
-    return message
-
-
-class StoppedError(Exception):
-    """The user stopped a command with Ctrl-C; the message says what was kept."""
-
-
-def _reading(help_text: str, *names: str) -> Any:
-    return typer.Option(*names, help=help_text, rich_help_panel=_READING)
+def check_seed(value: int | None) -> int | None:
+    """Refuse a seed that torch cannot take."""
+    if value is not None and not 0 <= value <= MAX_SEED:
+        raise typer.BadParameter(f"must be at least 0 and below 2^63 (got {value}).")
+    return value
 
 
 @dataclass(frozen=True)
-class Reading:
+class Group:
+    """Options that several commands have. A command takes the whole group as one parameter."""
+
+    @classmethod
+    def parameters(cls) -> list[inspect.Parameter]:
+        """Return a parameter for each option, as typer reads them from a function."""
+        hints = get_type_hints(cls, include_extras=True)
+        return [_parameter(f.name, hints[f.name], f.default) for f in fields(cls)]
+
+    @classmethod
+    def gather(cls, values: dict[str, Any]) -> Self:
+        """Make the group of the values of its options, which are taken out of `values`."""
+        return cls(**{f.name: values.pop(f.name) for f in fields(cls)})
+
+    def apply(self) -> None:
+        """Do what the options ask of the process, before the command runs."""
+
+
+def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default
+    )
+
+
+def option_groups(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of each of its parameters that is a `Group`.
+
+    Typer makes options of a function's parameters, so this function has one for each option of a
+    group. When it is called, it gathers their values and passes the groups on.
+    """
+    hints = inspect.get_annotations(function, eval_str=True)
+    groups = {
+        name: hint
+        for name, hint in hints.items()
+        if isinstance(hint, type) and issubclass(hint, Group)
+    }
+    parameters = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in inspect.signature(function, eval_str=True).parameters.values()
+        if parameter.name not in groups
+    ]
+    for group in groups.values():
+        parameters += group.parameters()
+
+    @functools.wraps(function)
+    def command(**values: Any) -> None:
+        for name, group in groups.items():
+            values[name] = group.gather(values)
+            values[name].apply()
+        function(**values)
+
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
+    return command
+
+
+# ---------------------------------------------------------------------- reading
+
+
+def _reading(help_text: str, *names: str) -> Any:
+    return typer.Option(*names, help=help_text, rich_help_panel="How the graph is read")
+
+
+@dataclass(frozen=True)
+class Reading(Group):
     """How a graph is read from a file; None: as `pgnn.read_graph` finds out by itself."""
 
-    source: Annotated[str | None, _reading("Column of the first ids: name or number from 0.")]
-    target: Annotated[str | None, _reading("Column of the second ids.")]
+    source: Annotated[
+        str | None, _reading("Column of the edges' first ids: a name, or a number from 0.")
+    ] = None
+    target: Annotated[str | None, _reading("Column of the edges' second ids.")] = None
     weight: Annotated[
-        str | None, _reading("Column of weights. Default: one named `weight`, if there is one.")
-    ]
-    unweighted: Annotated[bool | None, _reading("Ignore weights.", "--unweighted/--weighted")]
+        str | None, _reading("Column of weights. Default: the one named weight, if there is one.")
+    ] = None
+    unweighted: Annotated[bool | None, _reading("Ignore weights.", "--unweighted/--weighted")] = (
+        None
+    )
     directed: Annotated[
         bool | None, _reading("Whether edges go one way.", "--directed/--undirected")
-    ]
+    ] = None
     header: Annotated[
-        bool | None, _reading("Whether the first line holds names.", "--header/--no-header")
-    ]
+        bool | None,
+        _reading("Whether the first line holds names of columns.", "--header/--no-header"),
+    ] = None
     features: Annotated[
-        Path | None, _reading("Second table: id, numbers and perhaps a label of each node.")
-    ]
-    id_column: Annotated[str | None, _reading("Column of ids in --features. Default: the first.")]
-    label: Annotated[str | None, _reading("Column of labels in --features.")]
+        Path | None,
+        _reading("A second table, with one row per node: its id, numbers, perhaps a label."),
+    ] = None
+    id_column: Annotated[
+        str | None, _reading("Column of the ids in --features. Default: the first.")
+    ] = None
+    label: Annotated[str | None, _reading("Column of the labels in --features.")] = None
 
-    def read(self, path: Path) -> Graph:
-        """Read the graph."""
-        from pgnn.io import read_graph
+    def read(self, path: Path, *, weights: str = "length") -> Graph:
+        """Read the graph, and say in one line how it was read.
 
-        with people.status(f"reading {escape(path.name)} ..."):
-            return read_graph(
+        Args:
+            path: The file.
+            weights: What weights say: strengths of repeated edges add up, of lengths the shortest
+                stays.
+        """
+        from pgnn.io import read_graph_with_notes
+
+        status = people.status(f"reading {escape(path.name)} ...")
+        with status, only_about("path", *(f.name for f in fields(self))):
+            graph, notes = read_graph_with_notes(
                 path,
                 source=_column(self.source),
                 target=_column(self.target),
@@ -95,125 +158,181 @@ class Reading:
                 features=self.features,
                 id_column=_column(self.id_column),
                 label=_column(self.label),
+                repeats="sum" if weights == "strength" else "shortest",
             )
+        remark(notes.line(word_of_running_command))
+        return graph
 
     def or_as(self, config: Mapping[str, Any], graph: Path) -> Reading:
-        """Fill what is not given from a run's config: the user said it once.
+        """Fill in from a run's config what was not typed: the user said it once.
 
         The table of features is taken over only for the same graph file, and columns only for
         tables.
         """
-        from pgnn.io.tables import format_suffix
+        from pgnn.io import format_suffix
 
-        given = {name: value for name, value in asdict(self).items() if value is not None}
-        other: set[str] = set()
-        if Path(config.get("graph", "")).resolve() != graph.resolve() and "features" not in given:
-            other |= {"features", "id_column", "label"}
+        typed = {name: value for name, value in asdict(self).items() if value is not None}
+        not_for_this_graph: set[str] = set()
+        if Path(config.get("graph", "")).resolve() != graph.resolve() and "features" not in typed:
+            not_for_this_graph |= {"features", "id_column", "label"}
         if format_suffix(graph) in (".npz", ".graphml"):
-            other |= {"source", "target", "header", "weight"}
-        if "weight" in given:
-            other.add("unweighted")
-        before = {f.name: config[f.name] for f in fields(self) if f.name in config}
-        before = {name: value for name, value in before.items() if name not in other}
-        if "features" in before:
-            before["features"] = Path(before["features"])
-        return Reading(**({f.name: None for f in fields(self)} | before | given))
+            not_for_this_graph |= {"source", "target", "header", "weight"}
+        if "weight" in typed:
+            not_for_this_graph.add("unweighted")
+        stored = {
+            f.name: config[f.name]
+            for f in fields(self)
+            if f.name in config and f.name not in not_for_this_graph
+        }
+        if "features" in stored:
+            stored["features"] = Path(stored["features"])
+        return Reading(**{**stored, **typed})
 
 
 def _column(name: str | None) -> str | int | None:
-    """A column by number, where the name is one."""
+    """Return a column by its number, if the name is one."""
     if name is None:
         return None
     text = name.strip()
     return int(text) if text.removeprefix("-").isdecimal() else name
 
 
-def _common(help_text: str, *names: str, **more: Any) -> Any:
-    return typer.Option(*names, help=help_text, rich_help_panel=_COMMON, **more)
+# ---------------------------------------------------------------------- training
 
 
 @dataclass(frozen=True)
-class Common:
-    """How a command behaves, whatever it does."""
+class Training(Group):
+    """The settings of training that were typed.
 
-    threads: Annotated[int | None, _common("Default: all cores.", min=1, max=1024)]
-    device: Annotated[str, _common("cpu, cuda, cuda:1, ...")]
-    quiet: Annotated[bool, _common("No progress and no remarks.", "--quiet", "-q")]
-    config: Annotated[
-        Path | None,
-        _common(
-            "TOML file with the options in a table of the command's name; what is typed wins.",
-            callback=read_config,
-            is_eager=True,
-        ),
-    ]
-    as_json: Annotated[bool, _common("Print one JSON document.", "--json")]
+    Each field of `Recipe` that has a help text is an option, so a setting is declared only there.
+
+    Attributes:
+        typed: Values by the names of the recipe's fields. What was not typed is not in it.
+    """
+
+    typed: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def parameters(cls) -> list[inspect.Parameter]:
+        """Return a parameter for each setting, None by default."""
+        hints = get_type_hints(Recipe)
+        return [
+            _parameter(option_name(f.name), _annotation(f, hints[f.name]), None)
+            for f in _settings()
+        ]
+
+    @classmethod
+    def gather(cls, values: dict[str, Any]) -> Self:
+        """Keep what was typed, by the names of the recipe's fields."""
+        settings = {f.name: values.pop(option_name(f.name)) for f in _settings()}
+        return cls({name: value for name, value in settings.items() if value is not None})
+
+    def recipe(self) -> Recipe:
+        """Make the recipe, with the recommended value of every setting that was not typed.
+
+        Raises:
+            PGNNError: If a value is not allowed.
+        """
+        return Recipe(**self.typed)
+
+
+def option_name(setting: str) -> str:
+    """Return the name of the option that sets a field of `Recipe`."""
+    return OPTION_OF.get(setting, setting)
+
+
+def options_of(recipe: Recipe) -> dict[str, Any]:
+    """Return the value of each option of training in a recipe, by the option's name."""
+    return {option_name(f.name): getattr(recipe, f.name) for f in _settings()}
+
+
+def _settings() -> list[Field[Any]]:
+    return [f for f in fields(Recipe) if "help" in f.metadata]
+
+
+def _annotation(setting: Field[Any], hint: Any) -> Any:
+    """Return what typer reads to make an option of a field."""
+    kind, choices = _kind(hint)
+    help_text = setting.metadata["help"]
+    if setting.default not in (None, MISSING):
+        help_text = f"{help_text} Default: {setting.default}."
+    option = typer.Option(
+        "--" + option_name(setting.name).replace("_", "-"),
+        help=help_text,
+        metavar="|".join(choices) or None,
+        callback=check_seed if setting.name == "seed" else None,
+        rich_help_panel="How to train",
+    )
+    return Annotated[kind | None, option]
+
+
+def _kind(hint: Any) -> tuple[type, tuple[str, ...]]:
+    """Return the type that is typed for a field's annotation, and the words to choose from."""
+    if get_origin(hint) in (Union, types.UnionType):
+        (hint,) = (part for part in get_args(hint) if part is not type(None))
+    if get_origin(hint) is Literal:
+        return str, get_args(hint)
+    return hint, ()
+
+
+# ---------------------------------------------------------------------- behaviour
+
+
+def _common(help_text: str, *names: str, **more: Any) -> Any:
+    return typer.Option(*names, help=help_text, rich_help_panel="Common", **more)
+
+
+@dataclass(frozen=True)
+class Computing(Group):
+    """Where a command computes."""
+
+    threads: Annotated[
+        int | None, _common("Number of threads. Default: one per core.", min=1, max=1024)
+    ] = None
+    device: Annotated[
+        str | None, _common("Where to compute: cpu, cuda, cuda:1, ... Default: cpu.")
+    ] = None
+
+    @property
+    def place(self) -> str:
+        """The device that was typed, or the processor."""
+        return self.device or "cpu"
 
     def apply(self) -> None:
-        """Set threads and silence for the process, and see whether the device is there."""
-        people.quiet = self.quiet
+        """Set torch's threads, and see whether the device is there."""
         if self.threads is not None:
             import torch
 
             torch.set_num_threads(self.threads)
-        if self.device != "cpu":
+        if self.place != "cpu":
             self._check_device()
 
     def _check_device(self) -> None:
         import torch
 
         try:
-            torch.zeros(1, device=self.device).cpu()  # a device may be known and not be there
+            torch.zeros(1, device=self.place).cpu()  # a device may be known and not be there
         except (RuntimeError, AssertionError) as error:
             line = str(error).partition("\n")[0]
             raise PGNNError(f"--device {self.device} cannot be used ({line}); use cpu") from error
 
 
-@contextmanager
-def no_empty_folders(*folders: Path | None) -> Iterator[None]:
-    """Remove what folders a command made, and those above them, if it fails and they are empty."""
-    paths = [path for folder in folders if folder for path in (folder, *folder.parents)]
-    made = [path for path in paths if not path.exists()]
-    try:
-        yield
-    except BaseException:
-        for path in made:
-            with suppress(OSError):  # never made, or not empty
-                path.rmdir()
-        raise
+@dataclass(frozen=True)
+class Common(Group):
+    """How a command behaves, whatever it does."""
 
+    quiet: Annotated[bool, _common("Show no progress and no remarks.", "--quiet", "-q")] = False
+    config: Annotated[
+        Path | None,
+        _common(
+            "Take options from a TOML file, from the table with the command's name. What is typed "
+            "wins.",
+            callback=read_config,
+            is_eager=True,
+        ),
+    ] = None
+    as_json: Annotated[bool, _common("Print one JSON document.", "--json")] = False
 
-_DEFAULTS: dict[str, Any] = {"device": "cpu", "quiet": False, "as_json": False}
-
-
-def shared_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of each parameter that is a `Reading` or a `Common`.
-
-    Typer reads a command's signature, so the parameter is replaced there by one an option, and the
-    values are gathered again when the command is called.
-    """
-    hints = inspect.get_annotations(function, eval_str=True)
-    groups = {name: hint for name, hint in hints.items() if hint in (Reading, Common)}
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = [
-        parameter.replace(kind=keyword)
-        for parameter in inspect.signature(function, eval_str=True).parameters.values()
-        if parameter.name not in groups
-    ]
-    parameters += [
-        inspect.Parameter(name, keyword, default=_DEFAULTS.get(name), annotation=hint)
-        for group in groups.values()
-        for name, hint in inspect.get_annotations(group, eval_str=True).items()
-    ]
-
-    @functools.wraps(function)
-    def command(**values: Any) -> None:
-        for name, group in groups.items():
-            values[name] = group(**{f.name: values.pop(f.name) for f in fields(group)})
-            if isinstance(values[name], Common):
-                values[name].apply()
-        function(**values)
-
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {p.name: p.annotation for p in parameters}
-    return command
+    def apply(self) -> None:
+        """Be silent if asked to."""
+        people.quiet = self.quiet

@@ -1,22 +1,18 @@
-"""What commands show to people: the bar, remarks, tables."""
+"""What commands show to people: remarks and tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 if TYPE_CHECKING:
     from pgnn.graph import Graph
-    from pgnn.training.fit import Epoch
 
-people = Console(stderr=True)  # stdout is for what was asked for
+people = Console(stderr=True)  # stdout is for the result alone
 
 METRICS = {
     "roc_auc": "AUC",
@@ -26,11 +22,10 @@ METRICS = {
     "mrr": "MRR",
 }
 _SHOWN = 50  # rows of predictions
-_Result = TypeVar("_Result")
 
 
 def metric_table(title: str | None = None) -> Table:
-    """Make an empty table of a name and metrics that fits in 80 columns."""
+    """Make an empty table of names and metrics that fits in 80 columns."""
     table = Table(title=title, title_justify="left")
     table.add_column("", no_wrap=True)
     for heading in METRICS.values():
@@ -43,15 +38,27 @@ def add_metrics(table: Table, name: str, metrics: Mapping[str, float], **more: A
     table.add_row(escape(name), *(f"{metrics[key]:.4f}" for key in METRICS), **more)
 
 
-def result_table(metrics: Mapping[str, Any]) -> Table:
-    """Make a table of a model and of heuristics on the test pairs."""
-    table = metric_table(f"on {metrics['test_pairs']:,} test pairs")
-    add_metrics(table, metrics["model"], metrics["test"], style="bold")
-    for name, found in metrics["heuristics"].items():
-        sampled = found["num_pairs"] < metrics["test_pairs"]
-        add_metrics(table, f"{name} *" if sampled else name, found["metrics"])
+def result_table(
+    model: str,
+    test: Mapping[str, float],
+    num_pairs: int,
+    heuristics: Mapping[str, tuple[Mapping[str, float], int]],
+) -> Table:
+    """Make a table of a model and of heuristics on the test pairs.
+
+    Args:
+        model: The name of the model.
+        test: Its metrics.
+        num_pairs: Number of test pairs.
+        heuristics: Metrics of each heuristic, and how many of the pairs it was judged by.
+    """
+    table = metric_table(f"on {num_pairs:,} test pairs")
+    add_metrics(table, model, test, style="bold")
+    for name, (metrics, judged_pairs) in heuristics.items():
+        sampled = judged_pairs < num_pairs
+        add_metrics(table, f"{name} *" if sampled else name, metrics)
         if sampled:
-            table.caption = f"* on a sample of {found['num_pairs']:,} of the pairs"
+            table.caption = f"* on a sample of {judged_pairs:,} of the pairs"
     return table
 
 
@@ -81,45 +88,8 @@ def remark(text: str) -> None:
 
 
 def remark_dropped(graph: Graph) -> None:
-    """Say what reading left out; after the work, so that a mistake is one line alone."""
+    """Say what reading left out. Called after the work, so that a mistake stays one line."""
     dropped = {"self-loops": graph.dropped_self_loops, "repeated edges": graph.dropped_repeats}
     if any(dropped.values()):
         parts = (f"{count:,} {name}" for name, count in dropped.items() if count)
         remark(f"left out {' and '.join(parts)}")
-
-
-def with_training_bar(
-    title: str, work: Callable[[Callable[[Epoch, int], None]], _Result], log_folder: Path | None
-) -> _Result:
-    """Run work(report) under a bar that shows loss and validation AUC, with logs if asked for."""
-    with ExitStack() as logging, progress_bar(TextColumn("{task.fields[note]}")) as bar:
-        task = bar.add_task(escape(title), total=None, note="")
-        best = 0.0
-        logs: list[Callable[[Epoch], object]] = []
-
-        def report(epoch: Epoch, total: int) -> None:
-            nonlocal best
-            if log_folder is not None and not logs:  # not before: it makes the folder
-                from pgnn.training.tensorboard import tensorboard_log
-
-                logs.append(logging.enter_context(tensorboard_log(log_folder)))
-            bar.start()
-            best = max(best, epoch.val_auc or 0.0)
-            note = f"loss {epoch.loss:.4f}  best validation AUC {best:.4f}"
-            bar.update(task, completed=epoch.epoch, total=total, note=note)
-            for log in logs:
-                log(epoch)
-
-        return work(report)
-
-
-@contextmanager
-def progress_bar(*more: TextColumn) -> Iterator[Progress]:
-    """Give a bar that its first report starts, so that a mistake before it is one line alone."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    bar = Progress(*columns, TimeRemainingColumn(), *more, console=people)
-    try:
-        yield bar
-    finally:
-        if bar.live.is_started:
-            bar.stop()

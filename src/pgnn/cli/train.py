@@ -3,239 +3,349 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
-from pgnn.cli.options import MAX_SEED, Common, Reading, StoppedError, no_empty_folders
-from pgnn.cli.options import shared_options as shared_options
-from pgnn.cli.show import remark, remark_dropped, result_table, with_training_bar
-from pgnn.errors import PGNNError
+from pgnn.cli.boundary import StoppedError, nothing_left_behind
+from pgnn.cli.config import read_table
+from pgnn.cli.options import (
+    Common,
+    Computing,
+    Reading,
+    Training,
+    option_groups,
+    option_name,
+    options_of,
+)
+from pgnn.cli.progress import Listener, TrainingBar, all_of
+from pgnn.cli.show import remark, remark_dropped, result_table
+from pgnn.errors import Parameter, PGNNError
+from pgnn.names import DATASETS
+from pgnn.training.recipe import Recipe
 
-DATASETS = ("grid", "communities", "ppi", "email", "protein")
-_OF_DATASETS = ("task", "model", "seed", "epochs")  # options that data sets have, too
+if TYPE_CHECKING:
+    from pgnn.graph import Graph
+    from pgnn.training.outcome import Outcome
+
+CONFIG = "config.toml"
+_ALSO_OF_DATASETS = ("task", "model", "seed", "epochs")  # settings that a data set leaves open
+_MAY_CHANGE = ("features", "data_dir", "device")  # where things are; a checkpoint knows its data
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """What was asked: of `options`, those that were not given are None."""
-
-    graph: Path
-    options: dict[str, Any]
-    reading: Reading
-    common: Common
-    out: Path | None
-    resume: bool
-    tensorboard: Path | None
-
-
-@shared_options
+@option_groups
 def train(
-    graph: Annotated[
-        Path, typer.Argument(metavar="GRAPH_OR_DATASET", help="Graph file, or a data set's name.")
-    ],
+    training: Training,
     reading: Reading,
+    computing: Computing,
     common: Common,
-    task: Annotated[str, typer.Option(help="link: is there an edge? pair: same label?")] = "link",
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="pgnn-best, pgnn-f-1l, pgnn-f-2l, pgnn-e-1l, pgnn-e-2l, pgnn-p-2l, gcn, sage, "
-            "gat, gin, mlp. Default: pgnn-best; of a data set, pgnn-e-2l."
+    graph: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="GRAPH_OR_DATASET",
+            help="Graph file, or the name of a data set. With --resume: as the run began.",
+            show_default=False,
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Run directory. Default: NAME-run; of a data set, none."),
+        typer.Option(
+            "--out",
+            "-o",
+            help="Run directory. Default for a file: its name and -run. For a data set: none.",
+        ),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where it was cut off.")] = False,
-    seed: Annotated[
-        int, typer.Option(min=0, max=MAX_SEED, help="Decides split, weights, anchors and dropout.")
-    ] = 0,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Most epochs.")] = None,
-    decoder: Annotated[
-        str | None, typer.Option(help="How two embeddings become a score: distance or dot.")
-    ] = None,
-    hidden_channels: Annotated[int | None, typer.Option(min=1, help="Width of the model.")] = None,
-    dropout: Annotated[float | None, typer.Option(help="Chance, 0 to below 1.")] = None,
-    sets: Annotated[
-        int | None, typer.Option(min=1, help="Number of anchor-sets. Default: c log^2 n.")
-    ] = None,
-    weights: Annotated[
-        str | None, typer.Option(help="What weights say: length (far) or strength (close).")
-    ] = None,
-    lr: Annotated[float | None, typer.Option(help="Learning rate.")] = None,
-    patience: Annotated[
-        int | None, typer.Option(min=1, help="Evaluations without progress before it stops.")
-    ] = None,
-    val: Annotated[float | None, typer.Option(help="Share to choose the best epoch by.")] = None,
-    test: Annotated[float | None, typer.Option(help="Share to judge by; 0 for none.")] = None,
-    folds: Annotated[
-        int | None, typer.Option(min=0, help="Folds in which training edges are hidden; 0: none.")
-    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on where a run was cut off, with the same options."),
+    ] = False,
     protocol: Annotated[
-        str | None, typer.Option(help="Data sets only: paper, or released (flawed, to compare).")
+        str | None,
+        typer.Option(
+            metavar="paper|released",
+            help="Data sets only. released: as the authors' code, flaws included. Default: paper.",
+        ),
     ] = None,
     one_hot: Annotated[
-        bool, typer.Option("--one-hot", help="Data sets only: the paper's -T columns.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--one-hot", help="Data sets only: one-hot features, as in the paper's columns -T."
+        ),
+    ] = None,
     data_dir: Annotated[
-        str | None, typer.Option(help="Data sets only. Default: $PGNN_DATA, then the cache.")
+        str | None,
+        typer.Option(
+            help="Data sets only: the folder they are in. Default: $PGNN_DATA, then the cache."
+        ),
     ] = None,
     tensorboard: Annotated[
-        Path | None, typer.Option(help="Folder to log losses and AUCs to, for TensorBoard.")
+        Path | None, typer.Option(help="Folder to write curves to, for TensorBoard.")
     ] = None,
 ) -> None:
-    """Train on your own graph, or on a data set of the paper, and say how good the model is.
+    """Train on your own graph, or on a data set of the paper.
 
-    A tenth of the edges is held out to choose the best epoch by, another tenth to judge by; the
-    model never sees them. Beside the result stand heuristics that need no learning. The same seed
-    gives the same numbers. A run that was cut off goes on with --resume, and ends as if it had not
-    been.
+    A tenth of the edges is held out to choose the best epoch, another tenth
+    to judge the result; the model sees neither. The result stands beside
+    those of heuristics that need no learning. The same seed gives the same
+    numbers.
+
+    The run directory keeps the model, its options and a checkpoint. If a run
+    is cut off, --resume goes on with the options it began with and ends as if
+    nothing had happened. A data set of the paper is trained with the paper's
+    settings and, unless you choose a model, with pgnn-e-2l.
 
     For example:
 
       pgnn train edges.csv --out run
-      pgnn train edges.csv --features nodes.csv --label team --task pair --out run
+      pgnn train edges.csv --features nodes.csv --label team --task pair
       pgnn train email --task pair --model pgnn-p-2l --json
+      pgnn train --resume --out run
       pgnn train --config run/config.toml --out again
     """
-    options = {
-        "task": task,
-        "model": model,
-        "seed": seed,
-        "epochs": epochs,
-        "decoder": decoder,
-        "hidden_channels": hidden_channels,
-        "dropout": dropout,
-        "sets": sets,
-        "weights": weights,
-        "lr": lr,
-        "patience": patience,
-        "val": val,
-        "test": test,
-        "folds": folds,
+    typed = {
+        **asdict(reading),
+        **{option_name(setting): value for setting, value in training.typed.items()},
+        "protocol": protocol,
+        "one_hot": one_hot,
+        "data_dir": data_dir,
+        "device": computing.device,
     }
-    asked = _Asked(graph, options, reading, common, out, resume, tensorboard)
-    if str(graph) in DATASETS and not graph.is_file():
-        record = _train_dataset(asked, protocol=protocol, one_hot=one_hot, data_dir=data_dir)
+    typed = {name: value for name, value in typed.items() if value is not None}
+    order = _order(graph, typed, out, resume=resume)
+    if order.dataset is None:
+        document = _train_file(order, resume, tensorboard, common)
     else:
-        if (protocol, one_hot, data_dir) != (None, False, None):
-            raise PGNNError(
-                "--protocol, --one-hot and --data-dir are for the data sets of the paper "
-                f"({', '.join(DATASETS)}), and {graph} is none of them; leave them out"
-            )
-        record = _train_file(asked)
+        document = _train_dataset(order, order.dataset, resume, tensorboard, common)
     if common.as_json:
-        typer.echo(json.dumps(record, indent=2))
+        typer.echo(json.dumps(document, indent=2))
 
 
-def _train_file(asked: _Asked) -> dict[str, Any]:
-    from pgnn.training.recipe import Recipe
+# ---------------------------------------------------------------------- what to train
 
-    given = {name: value for name, value in asked.options.items() if value is not None}
-    recipe = Recipe(**{"num_sets" if k == "sets" else k: v for k, v in given.items()})
-    path, common = asked.graph, asked.common
+
+@dataclass(frozen=True)
+class _Order:
+    """What to train on what: options that were typed, and those that a run began with.
+
+    Attributes:
+        graph: The file, or the name of a data set.
+        options: Values by the names of options; those without a value are not in it.
+        out: The run directory; None for none.
+    """
+
+    graph: Path
+    options: Mapping[str, Any]
+    out: Path | None
+
+    @property
+    def dataset(self) -> str | None:
+        """The name of the data set; None for a file, also for one of the same name."""
+        return str(self.graph) if _is_dataset(self.graph) else None
+
+    @property
+    def device(self) -> str:
+        return str(self.options.get("device", "cpu"))
+
+    def reading(self) -> Reading:
+        values = {p.name: self.options.get(p.name) for p in Reading.parameters()}
+        if values["features"] is not None:
+            values["features"] = Path(values["features"])
+        return Reading.gather(values)
+
+    def training(self) -> Training:
+        return Training.gather({p.name: self.options.get(p.name) for p in Training.parameters()})
+
+
+def _is_dataset(graph: Path) -> bool:
+    return str(graph) in DATASETS and not graph.is_file()
+
+
+def _order(graph: Path | None, typed: dict[str, Any], out: Path | None, *, resume: bool) -> _Order:
+    """Put together what was typed and, to resume, what the run began with."""
+    if out is None and graph is not None and not _is_dataset(graph):
+        out = Path(f"{graph.name.split('.')[0]}-run")
+    config = None if out is None else out / CONFIG
+    if not resume or config is None or not config.is_file():
+        if graph is None and resume and config is not None:
+            raise PGNNError(f"{config}: there is no such file to resume from; give a graph, too")
+        if graph is None:
+            raise PGNNError("missing argument 'GRAPH_OR_DATASET'; see `pgnn train --help`")
+        return _Order(graph, typed, out)
+    stored = dict(read_table(config, "train"))
+    began_with = Path(str(stored.pop("graph", "")))
+    if graph is not None and _is_dataset(graph) != _is_dataset(began_with):
+        raise PGNNError(f"{config}: the run began with {began_with}, not {graph}; leave it out")
+    _check_same(typed, stored, config)
+    order = _Order(graph or began_with, {**stored, **typed}, out)
+    Computing(device=order.device).apply()  # the device may be gone by now
+    return order
+
+
+def _check_same(typed: Mapping[str, Any], stored: Mapping[str, Any], config: Path) -> None:
+    """Raise PGNNError if an option that was typed is not what the run began with."""
+    defaults = {**options_of(Recipe()), "one_hot": False, "protocol": "paper"}
+    for name, value in typed.items():
+        began_with = stored.get(name, defaults.get(name))
+        same = str(value) == str(began_with) or (value is False and not began_with)
+        if same or name in _MAY_CHANGE:
+            continue
+        wording = "had no such option" if began_with is None else f"has {name} = {began_with}"
+        raise PGNNError(
+            Parameter(f"{name}={value}"),
+            f" is not what the run began with: {config} {wording}; leave it out, or give another ",
+            Parameter("out"),
+        )
+
+
+# ---------------------------------------------------------------------- training
+
+
+def _train_file(
+    order: _Order, resume: bool, tensorboard: Path | None, common: Common
+) -> dict[str, Any]:
+    path, folder = order.graph, order.out
+    assert folder is not None
+    for name in ("protocol", "one_hot", "data_dir"):
+        if order.options.get(name):
+            raise PGNNError(
+                Parameter(name),
+                f" is for the data sets of the paper ({', '.join(DATASETS)}), and {path} is none "
+                "of them; leave it out",
+            )
+    recipe = order.training().recipe()
     if not path.exists():
         raise PGNNError(
             f"{path}: there is no such file, and no such data set ({', '.join(DATASETS)})"
         )
-    graph = asked.reading.read(path)
-    folder = asked.out or Path(f"{path.name.split('.')[0]}-run")
-    used = {"sets" if k == "num_sets" else k: v for k, v in asdict(recipe).items()}
-    reading = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(asked.reading).items()}
-    config = {"graph": str(path), **reading, "device": common.device}
-    config |= {name: value for name, value in used.items() if name in asked.options}
+    graph = order.reading().read(path, weights=recipe.weights)
+    columns = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(order.reading()).items()}
+    config = {"graph": str(path), **columns, "device": order.device, **options_of(recipe)}
 
-    from pgnn.training.pipeline import Problem
-    from pgnn.training.pipeline import train as train_graph
-
-    def work(progress: Callable[..., None]) -> dict[str, Any]:
+    def work(listener: Listener) -> Outcome:
         return train_graph(
-            Problem.of_graph(graph, recipe),
+            graph,
             recipe,
             out=folder,
             config={"train": config},
-            device=common.device,
-            resume=asked.resume,
-            progress=lambda epoch: progress(epoch, recipe.epochs),
-        ).outcome.to_json()
-
-    metrics = _watched(f"{recipe.model} on {path.name}", work, folder, asked.tensorboard)
-    if not common.as_json:
-        if metrics["test"]:
-            Console().print(result_table(metrics))
-        typer.echo(
-            f"best epoch {metrics['best_epoch']} of {metrics['epochs']}, validation AUC "
-            f"{metrics['val_auc']:.4f}, {metrics['seconds']:.1f} s; the run is in {folder}"
+            device=order.device,
+            resume=resume,
+            progress=listener,
         )
+
+    bar = TrainingBar(f"{recipe.model} on {path.name}", recipe.resolved(graph.num_nodes).epochs)
+    outcome = _watched(work, bar, folder, tensorboard)
+    if not common.as_json:
+        _show_outcome(outcome, folder)
         place = shlex.quote(str(folder))
         remark(f"next:  pgnn predict {place} {shlex.quote(str(path))} --top 10")
         remark(f"       pgnn report {place}")
     remark_dropped(graph)
-    return {**metrics, "run": str(folder)}
+    return {**outcome.to_json(), "run": str(folder)}
+
+
+def train_graph(graph: Graph, recipe: Recipe, **options: Any) -> Outcome:
+    """Train on a graph; libraries that take seconds to load are loaded under the spinner."""
+    from pgnn.training.pipeline import Problem
+    from pgnn.training.pipeline import train as run_pipeline
+
+    return run_pipeline(Problem.of_graph(graph, recipe), recipe, **options).outcome
+
+
+def _show_outcome(outcome: Outcome, folder: Path) -> None:
+    """Print how good a model is on its test pairs, if it has any, and how training went."""
+    if outcome.test is not None:
+        heuristics = {
+            name: (judged.metrics, judged.num_pairs) for name, judged in outcome.heuristics.items()
+        }
+        Console().print(
+            result_table(outcome.model, outcome.test.metrics, outcome.test_pairs, heuristics)
+        )
+    typer.echo(
+        f"best epoch {outcome.best_epoch} of {outcome.epochs}, validation AUC "
+        f"{outcome.val_auc:.4f}, {outcome.seconds:.1f} s; the run is in {folder}"
+    )
 
 
 def _train_dataset(
-    asked: _Asked, *, protocol: str | None, one_hot: bool, data_dir: str | None
+    order: _Order, name: str, resume: bool, tensorboard: Path | None, common: Common
 ) -> dict[str, Any]:
-    from pgnn.experiments.run import train_dataset
-
-    name, options = str(asked.graph), asked.options
-    given = {k for k, v in {**asdict(asked.reading), **options}.items() if v is not None}
-    extra = sorted(given - set(_OF_DATASETS))
-    if extra:
+    settings = [*Reading.parameters(), *Training.parameters()]
+    not_for_datasets = {p.name for p in settings} - set(_ALSO_OF_DATASETS)
+    for option in sorted(not_for_datasets & order.options.keys()):
         raise PGNNError(
-            f"--{extra[0].replace('_', '-')} is for your own graph, and {name} is a data set of "
-            "the paper with settings of its own; leave it out"
+            Parameter(option),
+            f" is for your own graph, and {name} is a data set of the paper with settings of its "
+            "own; leave it out",
         )
-    model, task = options["model"] or "pgnn-e-2l", options["task"]
+    training = order.training()
+    recipe = training.recipe()  # checks what was typed
+    model = training.typed.get("model", "pgnn-e-2l")
+    protocol = order.options.get("protocol", "paper")
+    bar = TrainingBar(f"{model} on {name}")
 
-    def work(progress: Callable[..., None]) -> dict[str, Any]:
+    def work(listener: Listener) -> Outcome:
+        from pgnn.experiments.run import train_dataset
+
+        def progress(epoch: Any, total: int) -> None:
+            bar.total = total
+            listener(epoch)
+
         return train_dataset(
             name,
-            task,
+            recipe.task,
             model,
-            protocol=protocol or "paper",  # type: ignore[arg-type]
-            one_hot=one_hot,
-            seed=options["seed"],
-            epochs=options["epochs"],
-            out=asked.out,
-            resume=asked.resume,
-            data_dir=data_dir,
-            device=asked.common.device,
+            protocol=protocol,
+            one_hot=bool(order.options.get("one_hot")),
+            seed=recipe.seed,
+            epochs=training.typed.get("epochs"),
+            out=order.out,
+            resume=resume,
+            data_dir=order.options.get("data_dir"),
+            device=order.device,
             progress=progress,
-        ).to_json()
-
-    record = _watched(f"{model} on {name}", work, asked.out, asked.tensorboard)
-    if not asked.common.as_json:
-        typer.echo(
-            f"{name} {task}, {model}, protocol {record['experiment']['protocol']}, seed {record['seed']}: test "
-            f"AUC {record['test_auc']:.4f} (validation {record['val_auc']:.4f}, best of epoch "
-            f"{record['best_epoch']} of {record['epochs']}, {record['seconds']:.1f} s)"
         )
-    return record
+
+    outcome = _watched(work, bar, order.out, tensorboard)
+    if not common.as_json:
+        typer.echo(
+            f"{name} {recipe.task}, {model}, protocol {protocol}, seed {recipe.seed}: test AUC "
+            f"{outcome.test_auc or math.nan:.4f} (validation {outcome.val_auc:.4f}, best epoch "
+            f"{outcome.best_epoch} of {outcome.epochs}, {outcome.seconds:.1f} s)"
+        )
+    return {**outcome.to_json(), "run": None if order.out is None else str(order.out)}
 
 
 def _watched(
-    title: str,
-    work: Callable[[Callable[..., None]], dict[str, Any]],
+    work: Callable[[Listener], Outcome],
+    bar: TrainingBar,
     folder: Path | None,
     tensorboard: Path | None,
-) -> dict[str, Any]:
-    """Train under a bar; if it is stopped, say what was kept."""
+) -> Outcome:
+    """Train while listeners show and log it; if the user stops it, say what was kept."""
     from pgnn.training.runs import CHECKPOINT
 
+    checkpoint = None if folder is None else folder / CHECKPOINT
     try:
-        with no_empty_folders(folder, tensorboard):
-            return with_training_bar(title, work, tensorboard)
+        with ExitStack() as stack:
+            places = nothing_left_behind(folder, tensorboard, unless=CHECKPOINT, begun=CONFIG)
+            stack.enter_context(places)
+            listeners: list[Listener] = [stack.enter_context(bar)]
+            if tensorboard is not None:
+                from pgnn.training.tensorboard import TensorBoardLog
+
+                listeners.append(stack.enter_context(TensorBoardLog(tensorboard)))
+            return work(all_of(listeners))
     except KeyboardInterrupt as error:
-        kept = None if folder is None else folder / CHECKPOINT
-        if kept is None or not kept.exists():
-            raise StoppedError("stopped before the first checkpoint; nothing was kept") from error
-        raise StoppedError(f"stopped; --resume goes on from {kept}") from error
+        if checkpoint is None or not checkpoint.exists():
+            raise StoppedError("stopped before there was a checkpoint; nothing was kept") from error
+        if (checkpoint.parent / CONFIG).exists():
+            place = shlex.quote(str(folder))
+            raise StoppedError(f"stopped; `pgnn train --resume --out {place}` goes on") from error
+        raise StoppedError(f"stopped; --resume goes on from {checkpoint}") from error

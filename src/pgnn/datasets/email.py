@@ -41,9 +41,9 @@ def load_email(data_dir: str | os.PathLike[str] | None = None) -> list[Graph]:
     one feature 1.0; `node_ids` are the numbers of the original files.
 
     Args:
-        data_dir: A folder with `email/edges.txt` (`from to` a line) and `email/labels.txt`
-            (`node department` a line). By default, or if they are not there: the folder that the
-            environment variable `PGNN_DATA` names, then the user's cache, into which they are
+        data_dir: A folder with `email/edges.txt` (one `from to` per line) and `email/labels.txt`
+            (one `node department` per line). By default, or if they are not there: the folder that
+            the environment variable `PGNN_DATA` names, then the user's cache, into which they are
             downloaded.
 
     Raises:
@@ -66,8 +66,8 @@ def build(pairs: NDArray[np.int64], table: NDArray[np.int64], *, source: str) ->
     """Make the graphs from the two tables of the original files.
 
     Args:
-        pairs: Node numbers, an edge a row.
-        table: Node number and department, a node a row.
+        pairs: Node numbers, one row per edge.
+        table: Node number and department, one row per node.
         source: What messages call the file of edges.
 
     Raises:

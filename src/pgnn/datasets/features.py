@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pgnn.errors import PGNNError
+from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 
 Standardize = Literal["feature", "node"] | None
@@ -20,14 +20,16 @@ _ONE_HOT_BYTES = 4 * 2**30  # about 32,000 nodes; more would only end in a full 
 def check_standardize(how: Any) -> None:
     """Raise PGNNError unless `how` is a way to standardise."""
     if how not in ("feature", "node", None):
-        raise PGNNError(f"standardize must be 'feature', 'node' or None (got {how!r})")
+        raise PGNNError(
+            Parameter("standardize"), f" must be 'feature', 'node' or None (got {how!r})"
+        )
 
 
 def standardized(x: NDArray[np.float64], how: Standardize) -> NDArray[np.float32]:
     """Subtract means and divide by standard deviations; what is constant becomes 0.
 
     Args:
-        x: Features of all nodes of a data set, a row a node.
+        x: Features of all nodes of a data set, one row per node.
         how: "feature": each column over the nodes. "node": each row over the features, as the
             released code did. None: nothing.
 

@@ -19,7 +19,7 @@ def parse_integers(
     Args:
         data: The text.
         source: What messages call it.
-        columns: How many numbers a line must have.
+        columns: How many numbers each line must have.
         delimiter: What stands between them; by default white space.
 
     Raises:
@@ -84,7 +84,7 @@ def _bad_line(
                 f"{source}, line {number}: {columns} {kind} expected (got {raw[:60]!r}); the file "
                 "is damaged or truncated: delete it and load the data set again"
             )
-    return PGNNError(f"{source}: is not a table of {columns} {kind} a line")
+    return PGNNError(f"{source}: is not a table of {columns} {kind} per line")
 
 
 def _all_numbers(fields: list[str], dtype: type[Any]) -> bool:

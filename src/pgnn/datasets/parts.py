@@ -9,7 +9,7 @@ from pgnn.graph import Graph
 
 
 def components(edges: NDArray[np.int64], num_nodes: int, *, more_than: int) -> NDArray[np.int64]:
-    """The connected component of each node, numbered by its smallest node; -1 if it is small.
+    """Return the component of each node, numbered by its smallest node; -1 if it is small.
 
     Args:
         edges: Pairs of node indices; direction does not matter.
@@ -43,14 +43,14 @@ def split(
     node_ids: NDArray[np.int64],
     y: NDArray[np.int64] | None = None,
 ) -> list[Graph]:
-    """One undirected graph a group of nodes, in the order of the groups' numbers.
+    """Make one undirected graph per group of nodes, in the order of the groups' numbers.
 
     Edges between groups are dropped; in a graph, nodes keep the order they have here.
 
     Args:
         edges: Pairs of node indices.
         group: The group of each node, 0, 1, ...; nodes with -1 are left out.
-        x: Features, a row a node.
+        x: Features, one row per node.
         node_ids: Names of the nodes.
         y: Labels of the nodes.
     """

@@ -1,4 +1,4 @@
-"""Where the files of the data sets lie: folders in their order, and files fetched into the last."""
+"""Where the files of data sets are: folders in their order, and downloads into the last."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pgnn.errors import PGNNError
+from pgnn.errors import Parameter, PGNNError
 from pgnn.io.atomic import open_atomic
 
 TIMEOUT_SECONDS = 30.0  # of silence, not of the whole transfer
@@ -42,7 +42,10 @@ def data_folders(data_dir: str | os.PathLike[str] | None) -> list[Path]:
     if data_dir is not None:
         folders.append(Path(data_dir).expanduser())
         if not folders[0].is_dir():
-            raise PGNNError(f"data_dir must be a folder that exists (got {os.fspath(data_dir)!r})")
+            raise PGNNError(
+                Parameter("data_dir"),
+                f" must be a folder that exists (got {os.fspath(data_dir)!r})",
+            )
     if from_environment := os.environ.get("PGNN_DATA"):
         folders.append(Path(from_environment).expanduser())
     return [*folders, cache_folder()]
@@ -76,8 +79,8 @@ def obtain(files: Sequence[RemoteFile], data_dir: str | os.PathLike[str] | None)
         PGNNError: If a file is nowhere and cannot be downloaded; says where it was looked for.
     """
     folders = data_folders(data_dir)
-    if found := find([file.path for file in files], folders):
-        return found
+    if paths := find([file.path for file in files], folders):
+        return paths
     cache = folders[-1]
     for file in files:
         if (cache / file.path).is_file():

@@ -7,11 +7,12 @@ import os
 import zipfile
 import zlib
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pgnn.checks import one_of
 from pgnn.datasets.features import Standardize, check_standardize, standardized
 from pgnn.datasets.numbers import expect, parse_floats, parse_integers
 from pgnn.datasets.parts import split
@@ -45,7 +46,7 @@ class Tables:
         edges: `[entries, 2]`, every edge in both directions.
         graph: The graph of each node.
         attributes: `[nodes, 29]`.
-        labels: A label a node.
+        labels: One label per node.
     """
 
     edges: NDArray[np.int64]
@@ -84,15 +85,14 @@ def load_protein(
         PGNNError: If the file is absent and cannot be downloaded, or damaged.
     """
     check_standardize(standardize)
-    if keep not in ("paper", "released"):
-        raise PGNNError(f"keep must be 'paper' or 'released' (got {keep!r})")
+    one_of("keep", keep, get_args(Keep))
     (path,) = obtain(FILES, data_dir)
     tables = check_archive(read_bytes(path), str(path))
     return build(tables, keep=keep, standardize=standardize)
 
 
 def build(tables: Tables, *, keep: Keep, standardize: Standardize) -> list[Graph]:
-    """Make the graphs that are asked for."""
+    """Make the graphs that `keep` keeps."""
     group = tables.graph if keep == "paper" else _released_groups(tables)
     kept = group >= 0
     x = np.zeros(tables.attributes.shape, dtype=np.float32)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from pgnn.errors import PGNNError
+from pgnn.checks import integer, positive_integer
+from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 
 
@@ -20,8 +19,8 @@ def grid(rows: int = 20, columns: int = 20) -> Graph:
         >>> grid(2, 3)
         Graph(num_nodes=6, num_edges=7, num_features=1)
     """
-    _check_size("rows", rows, 1)
-    _check_size("columns", columns, 1)
+    positive_integer("rows", rows)
+    positive_integer("columns", columns)
     node = np.arange(rows * columns).reshape(rows, columns)
     across = np.stack([node[:, :-1].ravel(), node[:, 1:].ravel()], axis=1)
     down = np.stack([node[:-1].ravel(), node[1:].ravel()], axis=1)
@@ -52,18 +51,18 @@ def communities(
 
     Args:
         num_communities: How many cliques, at least 2.
-        size: Nodes of a clique, at least 3 (of 2, taking an edge away leaves nothing to hold on).
-        rewire: Probability of an edge to be moved.
+        size: Nodes per clique, at least 3 (a clique of 2 without its edge holds nothing together).
+        rewire: Probability that an edge is moved.
         rng: Seed or generator; the same seed gives the same graph.
 
     Example:
         >>> communities(rng=0)
         Graph(num_nodes=400, num_edges=3800, num_features=1, num_classes=20)
     """
-    _check_size("num_communities", num_communities, 2)
-    _check_size("size", size, 3)
+    integer("num_communities", num_communities, at_least=2)
+    integer("size", size, at_least=3)
     if isinstance(rewire, bool) or not isinstance(rewire, int | float) or not 0 <= rewire <= 1:
-        raise PGNNError(f"rewire must be a probability from 0 to 1 (got {rewire!r})")
+        raise PGNNError(Parameter("rewire"), f" must be a probability from 0 to 1 (got {rewire!r})")
     generator = np.random.default_rng(rng)
     num_nodes = num_communities * size
     edges = _rewired(_caveman_edges(num_communities, size), num_nodes, rewire, generator)
@@ -108,8 +107,3 @@ def _rewired(
         neighbours[joins].add(stays)
         edges[picked] = stays, joins
     return edges
-
-
-def _check_size(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise PGNNError(f"{name} must be an integer of at least {least} (got {value!r})")

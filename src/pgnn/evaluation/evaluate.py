@@ -13,6 +13,7 @@ from pgnn.errors import PGNNError
 from pgnn.evaluation.judging import held_out, hide_pairs, judge
 from pgnn.graph import Graph
 from pgnn.io import id_array
+from pgnn.pairs.codes import edge_codes
 from pgnn.pairs.sets import PairSet
 from pgnn.training.outcome import GraphFacts
 from pgnn.training.runs import Run
@@ -133,15 +134,19 @@ def _own_test_pairs(run: Run, graph: Graph) -> tuple[Graph, PairSet] | None:
     ):
         return None
     place = _places(data.graph, graph)
-    edges = _edge_ranks(graph, graph.edges())
-    if not np.isin(edges, _edge_ranks(graph, place[data.graph.edges()])).all():
+
+    def codes(pairs: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        return edge_codes(pairs, graph.num_nodes, directed=graph.directed)
+
+    edges = codes(graph.edges())
+    if not np.isin(edges, codes(place[data.graph.edges()])).all():
         return None
     if not len(data.pairs):
         raise PGNNError(
             "the run was trained on this very graph and kept no test pairs of it, so nothing of it "
             "is unseen; give pairs, or another graph"
         )
-    seen = np.isin(edges, _edge_ranks(graph, place[data.seen.edges()]))
+    seen = np.isin(edges, codes(place[data.seen.edges()]))
     return graph.with_edges(seen), PairSet(place[data.pairs.pairs], data.pairs.labels)
 
 
@@ -154,11 +159,3 @@ def _places(before: Graph, now: Graph) -> NDArray[np.int64]:
     places = np.empty_like(by_new)
     places[by_old] = by_new
     return places
-
-
-def _edge_ranks(graph: Graph, edges: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-    """Return a number for each edge, the same for both directions of an undirected one."""
-    pairs = edges.astype(np.int64)
-    if not graph.directed:
-        pairs = np.sort(pairs, axis=1)
-    return np.asarray(pairs[:, 0] * graph.num_nodes + pairs[:, 1])

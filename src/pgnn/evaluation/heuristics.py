@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
-from pgnn.pairs.ranks import Pairs, as_pairs
+from pgnn.pairs.codes import Pairs, as_pairs
 from pgnn.positions import anchor_distances, anchor_ppr
 
 _BLOCK_NUMBERS = 1 << 24  # numbers of a block of columns: about 100 MB

@@ -13,7 +13,8 @@ from pgnn.errors import PGNNError
 from pgnn.evaluation.heuristics import HEURISTICS, heuristic_scores
 from pgnn.evaluation.metrics import hits_at, mrr, pair_metrics
 from pgnn.graph import Graph
-from pgnn.pairs.ranks import as_pairs, draw_non_edges, sorted_distinct, unordered_ranks
+from pgnn.pairs.codes import as_pairs, is_among, sorted_distinct, unordered_codes
+from pgnn.pairs.negatives import draw_non_edges
 from pgnn.training.splits import PairSet, split_links, split_pairs
 
 HITS = (10, 50, 100)
@@ -155,8 +156,8 @@ def hide_pairs(
     if (pairs[:, 0] == pairs[:, 1]).any():
         raise PGNNError("a pair must be of two different nodes (got a node with itself)")
     edges = graph.edges().astype(np.int64)
-    asked = sorted_distinct(unordered_ranks(pairs))
-    hidden = np.isin(unordered_ranks(edges), asked)
+    asked = sorted_distinct(unordered_codes(pairs))
+    hidden = is_among(unordered_codes(edges), asked)
     if hidden.all():
         raise PGNNError(
             f"all {len(edges)} edges of the graph are among the pairs asked about, so the model "
@@ -164,7 +165,7 @@ def hide_pairs(
         )
     seen = graph.with_edges(~hidden) if hidden.any() else graph
     if labels is None:
-        joined = sorted_distinct(np.concatenate([unordered_ranks(edges), asked]))
+        joined = sorted_distinct(np.concatenate([unordered_codes(edges), asked]))
         generator = np.random.default_rng(rng)
         others = draw_non_edges(generator, joined, graph.num_nodes, len(pairs))
         return seen, PairSet.join(pairs, others), int(hidden.sum())

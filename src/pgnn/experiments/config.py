@@ -113,6 +113,13 @@ class Setup:
 
 # The loop of the released code; results are those of the best epoch.
 _LOOP = Recipe(
+    model="gcn",  # each cell has its own
+    decoder="distance",
+    hidden_channels=32,
+    dropout=0.5,
+    val=0.1,
+    lr=0.01,
+    weight_decay=5e-4,
     epochs=2000,
     lr_drop=200,
     batch_graphs=8,

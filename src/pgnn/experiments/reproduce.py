@@ -1,22 +1,54 @@
-"""`pgnn reproduce`: run what is missing, then render."""
+"""The paper's tables: run what is missing, and set the results beside the paper's."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from pgnn import checks
-from pgnn.errors import PGNNError
+from pgnn.checks import one_of
+from pgnn.errors import Parameter, PGNNError
+from pgnn.evaluation.heuristics import HEURISTICS
 from pgnn.experiments.compare import TableOfCells, compare
-from pgnn.experiments.config import COLUMNS, columns_of
+from pgnn.experiments.config import COLUMNS, Column, columns_of
+from pgnn.experiments.jobs import HeuristicsJob, run_jobs
 from pgnn.experiments.render import to_markdown, to_png
-from pgnn.experiments.run import Job, Store, run_heuristics, run_jobs
+from pgnn.experiments.run import Job
+from pgnn.experiments.store import RESULTS, Store
 from pgnn.io.atomic import make_folder, open_atomic
 from pgnn.names import PROTOCOLS
 from pgnn.names import TABLE_ROWS as MODELS
 
 Progress = Callable[[int, int, str], object]
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """The tables that were asked for, protocol by protocol.
+
+    Attributes:
+        tables: The tables of each protocol.
+    """
+
+    tables: dict[str, list[TableOfCells]]
+
+    @property
+    def markdown(self) -> str:
+        """The tables with the paper's numbers, as Markdown."""
+        return "\n".join(to_markdown(tables) for tables in self.tables.values())
+
+    def to_json(self) -> dict[str, Any]:
+        """Return each cell with its mean, its deviation and the paper's."""
+        return {
+            "cells": [
+                cell
+                for tables in self.tables.values()
+                for table in tables
+                for cell in _cells(table)
+            ]
+        }
 
 
 def reproduce(
@@ -30,112 +62,129 @@ def reproduce(
     resume: bool,
     data_dir: str | None,
     progress: Progress,
-) -> tuple[str, dict[str, Any]]:
-    """Run the cells of a table and set them beside the paper's; return Markdown and a summary.
+) -> Reproduction:
+    """Run the experiments of a table and set the results beside the paper's.
 
-    The files in `out` show all that is stored there; what is returned, the cells asked for.
+    The files in `out` show everything that is stored there; the returned tables only what this
+    call is about.
 
     Args:
         table: "table1", "table2", "all" or a column's name.
         protocols: "paper", "released" or both.
-        runs: Runs a cell.
-        jobs: Processes.
-        models: Rows; None for all and the heuristics.
-        out: Folder of results.
-        resume: Whether stored runs are kept.
-        data_dir: Folder of data sets.
-        progress: Called with (runs done, runs in all, a line to print or "").
+        runs: Runs for each model and column, with seeds 0, 1, ...
+        jobs: Number of processes.
+        models: Rows of the table; None for all, and for the heuristics.
+        out: Folder for the results.
+        resume: Whether to keep the runs that are stored, and do the others.
+        data_dir: Folder with data sets.
+        progress: Called with (jobs that are ready, jobs in all, a line to print or "").
 
     Raises:
-        PGNNError: If a name is unknown, or there are stored runs and `resume` is not given.
+        PGNNError: If a name is unknown, or there are stored runs and `resume` is False.
     """
     columns = columns_of(table)
     unknown = set(models or ()) - set(MODELS)
     if unknown:
         raise PGNNError(f"there is no row {min(unknown)!r}; the rows are {', '.join(MODELS)}")
     for protocol in protocols:
-        checks.one_of("protocol", protocol, PROTOCOLS)
+        one_of("protocol", protocol, PROTOCOLS)
     make_folder(out)  # before the runs: what cannot be stored need not be run
-    store = Store(out / "reproduction.jsonl")
+    store = Store(out / RESULTS)
     if store.records() and not resume:
-        raise PGNNError(f"{store.path} has runs already; add --resume to keep them, or move it")
-    wanted = [
-        Job(column.name, model, protocol, seed)  # type: ignore[arg-type]
-        for column in sorted(columns, key=lambda column: column.dataset == "ppi")  # longest last
-        for protocol in protocols
-        for seed in range(runs)
-        for model in models or MODELS
-    ]
-    todo = store.missing(wanted)
-    done = len(wanted) - len(todo)
-    progress(done, len(wanted), "" if todo else "nothing left to do")
-    for record in run_jobs(todo, num_processes=jobs, data_dir=data_dir):
-        store.add(record)
-        done += 1
-        progress(done, len(wanted), _line(record))
-    if models is None:
-        _run_heuristics(store, columns, protocols, runs, data_dir, progress, (done, len(wanted)))
-    return _render(store, columns, protocols, out)
+        raise PGNNError(
+            f"{store.path} has runs already; give ",
+            Parameter("resume=True"),
+            " to keep them, or move the file away",
+        )
+    wanted = _jobs(columns, protocols, runs, models)
+    missing = [job for job in wanted if _missing_rows(job, store)]
+    ready = len(wanted) - len(missing)
+    progress(ready, len(wanted), _first_line(missing))
+    for records in run_jobs(missing, num_processes=jobs, data_dir=data_dir):
+        for record in records:
+            if not store.has(record["column"], record["model"], record["protocol"], record["seed"]):
+                store.add(record)
+        ready += 1
+        progress(ready, len(wanted), _line(records))
+    _write_tables(store, out)
+    return Reproduction(_tables(store, columns, protocols))
 
 
-def _line(record: dict[str, Any]) -> str:
+# ---------------------------------------------------------------------- what to run
+
+
+def _jobs(
+    columns: Sequence[Column], protocols: Sequence[str], runs: int, models: Sequence[str] | None
+) -> list[Job | HeuristicsJob]:
+    """Return all jobs of the columns; those of the column that takes longest are last."""
+    jobs: list[Job | HeuristicsJob] = []
+    for column in sorted(columns, key=lambda column: column.dataset == "ppi"):
+        for protocol in protocols:
+            for seed in range(runs):
+                jobs += [
+                    Job(column.name, model, protocol, seed)  # type: ignore[arg-type]
+                    for model in models or MODELS
+                ]
+                if models is None:
+                    jobs.append(HeuristicsJob(column.name, protocol, seed))  # type: ignore[arg-type]
+    return jobs
+
+
+def _missing_rows(job: Job | HeuristicsJob, store: Store) -> list[str]:
+    """Return the rows that a job would fill and the store does not have."""
+    rows = [job.model] if isinstance(job, Job) else HEURISTICS
+    return [row for row in rows if not store.has(job.column, row, job.protocol, job.seed)]
+
+
+def _first_line(missing: Sequence[object]) -> str:
+    """Say before hours of training what will not be done after them."""
+    if not missing:
+        return "nothing left to do"
+    return "" if _can_draw() else "matplotlib is not installed: there will be no pictures"
+
+
+def _line(records: Sequence[dict[str, Any]]) -> str:
+    first = records[0]
+    place = f"{first['protocol']:8} {first['column']:17}"
+    if len(records) > 1:
+        return f"{place} heuristics seed {first['seed']:2}"
     return (
-        f"{record['protocol']:8} {record['column']:17} {record['model']:10} seed {record['seed']:2}"
-        f"  test AUC {record['test_auc']:.4f}  {record['seconds']:.0f} s"
+        f"{place} {first['model']:10} seed {first['seed']:2}  test AUC {first['test_auc']:.4f}  "
+        f"{first['seconds']:.0f} s"
     )
 
 
-def _run_heuristics(
-    store: Store,
-    columns: Sequence[Any],
-    protocols: Sequence[str],
-    runs: int,
-    data_dir: str | None,
-    progress: Progress,
-    counts: tuple[int, int],
-) -> None:
-    for protocol in protocols:
-        for column in columns:
-            for seed in range(runs):
-                probe = Job(column.name, "shortest path", protocol, seed)  # type: ignore[arg-type]
-                if not store.missing([probe]):
-                    continue
-                for record in reversed(run_heuristics(column.name, probe.protocol, seed, data_dir)):
-                    store.add(record)  # the probed one last: the others are there if it is
-                progress(*counts, f"{protocol:8} {column.name:17} heuristics seed {seed:2}")
+# ---------------------------------------------------------------------- what to write
 
 
-def _render(
-    store: Store, columns: Sequence[Any], protocols: Sequence[str], out: Path
-) -> tuple[str, dict[str, Any]]:
-    stored = _tables(store, list(COLUMNS.values()), ["released", "paper"])
+def _write_tables(store: Store, out: Path) -> None:
+    """Write all that is stored as Markdown and, where they can be drawn, as pictures."""
+    stored = Reproduction(_tables(store, list(COLUMNS.values()), ["released", "paper"]))
     with open_atomic(out / "reproduction.md") as file:
-        file.write(_markdown(stored).encode())
-    for protocol, found in stored.items():  # after the text, which needs no drawing library
-        to_png(found, out / f"reproduction_{protocol}.png")
-    asked = _tables(store, columns, protocols)
-    summary = [_summary(table) for found in asked.values() for table in found]
-    return _markdown(asked), {"cells": [cell for cells in summary for cell in cells]}
+        file.write(stored.markdown.encode())
+    if _can_draw():
+        for protocol, tables in stored.tables.items():
+            to_png(tables, out / f"reproduction_{protocol}.png")
+
+
+def _can_draw() -> bool:
+    return find_spec("matplotlib") is not None
 
 
 def _tables(
-    store: Store, columns: Sequence[Any], protocols: Sequence[str]
+    store: Store, columns: Sequence[Column], protocols: Sequence[str]
 ) -> dict[str, list[TableOfCells]]:
     """Return the tables of each protocol, with the columns that have records."""
     records = store.records()
-    having = {(record["protocol"], record["column"]) for record in records}
-    found = {
-        protocol: compare(records, [c for c in columns if (protocol, c.name) in having], protocol)
+    run = {(record["protocol"], record["column"]) for record in records}
+    tables = {
+        protocol: compare(records, [c for c in columns if (protocol, c.name) in run], protocol)
         for protocol in protocols
     }
-    return {protocol: tables for protocol, tables in found.items() if tables}
+    return {name: chosen for name, chosen in tables.items() if chosen}
 
 
-def _markdown(tables: dict[str, list[TableOfCells]]) -> str:
-    return "\n".join(to_markdown(found) for found in tables.values())
-
-
-def _summary(table: TableOfCells) -> list[dict[str, Any]]:
+def _cells(table: TableOfCells) -> list[dict[str, Any]]:
     return [
         {
             "protocol": table.protocol,

@@ -1,13 +1,9 @@
-"""One run of one cell, and many of them on several processes, stored as they end."""
+"""One run of one cell of the paper's tables."""
 
 from __future__ import annotations
 
-import json
-import multiprocessing
-import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -173,7 +169,7 @@ def train_dataset(
         config={"train": {"graph": dataset, **options}},
         device=device,
         resume=resume,
-        progress=None if progress is None else lambda epoch: progress(epoch, recipe.epochs),
+        progress=None if progress is None else lambda epoch: progress(epoch, recipe.epochs or 0),
     ).outcome
 
 
@@ -216,77 +212,3 @@ def run_heuristics(
         record["command"] = f"pgnn reproduce {column} --protocol {protocol}"
         records.append(record | {"versions": versions()})
     return records
-
-
-class Store:
-    """Records in one file, a line of JSON each; a line that was cut off is left out.
-
-    Args:
-        path: The file; made when the first record is added.
-    """
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return all whole records."""
-        if not self.path.exists():
-            return []
-        try:
-            lines = self.path.read_text().splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise PGNNError(f"{self.path}: cannot be read ({error})") from error
-        found = []
-        for line in lines:
-            try:
-                record = json.loads(line)
-            except json.JSONDecodeError:
-                continue  # a run was killed while it wrote this line
-            if not isinstance(record, dict):
-                raise PGNNError(f"{self.path}: holds lines that are no records of runs")
-            found.append(record)
-        return found
-
-    def add(self, record: dict[str, Any]) -> None:
-        """Append a record and force it to disk."""
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            whole = not self.path.exists() or self.path.read_bytes()[-1:] in (b"\n", b"")
-            with self.path.open("a") as file:
-                file.write(("" if whole else "\n") + json.dumps(record) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise PGNNError(f"{self.path}: cannot be written ({error.strerror})") from error
-
-    def missing(self, jobs: Iterable[Job]) -> list[Job]:
-        """Return the jobs that have no record yet."""
-        done = {
-            (record["column"], record["model"], record["protocol"], record["seed"])
-            for record in self.records()
-        }
-        return [job for job in jobs if (job.column, job.model, job.protocol, job.seed) not in done]
-
-
-def run_jobs(
-    jobs: Sequence[Job], *, num_processes: int, data_dir: str | None
-) -> Iterator[dict[str, Any]]:
-    """Run jobs on processes of one thread each, and give records as they end."""
-    if num_processes < 1:
-        raise PGNNError(f"jobs must be a positive integer (got {num_processes})")
-    # Spawned, not forked: the thread pools of torch and numba do not survive a fork.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(num_processes, context, initializer=_one_thread) as pool:
-        futures = [pool.submit(run_job, job, data_dir=data_dir) for job in jobs]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def _one_thread() -> None:
-    import torch
-
-    torch.set_num_threads(1)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgnn.errors import PGNNError
+from pgnn.errors import Parameter, PGNNError
 
 
 def as_edges(edges: ArrayLike) -> NDArray[np.integer[Any]]:
@@ -15,42 +15,46 @@ def as_edges(edges: ArrayLike) -> NDArray[np.integer[Any]]:
     try:
         pairs = np.asarray(edges)
     except ValueError as error:
-        raise PGNNError(f"edges must be pairs of node indices ({error})") from error
+        raise PGNNError(Parameter("edges"), f" must be pairs of node indices ({error})") from error
     if pairs.size == 0:
         return np.empty((0, 2), dtype=np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise PGNNError(
-            f"edges must have shape [num_edges, 2] (got {list(pairs.shape)}); "
-            "transpose an edge_index of shape [2, num_edges]"
+            Parameter("edges"),
+            f" must have shape [num_edges, 2] (got {list(pairs.shape)}); "
+            "transpose an edge_index of shape [2, num_edges]",
         )
     if not np.issubdtype(pairs.dtype, np.integer):
         raise PGNNError(
-            f"edges must hold integer node indices (got dtype {pairs.dtype}); "
-            "read_graph and from_networkx map other ids to indices"
+            Parameter("edges"),
+            f" must hold integer node indices (got dtype {pairs.dtype}); "
+            "read_graph, from_frame and from_networkx map other ids to indices",
         )
     if pairs.dtype == np.uint64:
         if int(pairs.max()) > np.iinfo(np.int64).max:
-            raise PGNNError(f"edges must hold node indices (got {pairs.max()})")
+            raise PGNNError(Parameter("edges"), f" must hold node indices (got {pairs.max()})")
         pairs = pairs.astype(np.int64)
     return pairs
 
 
 def as_weights(weights: ArrayLike | None, num_edges: int) -> NDArray[np.float64] | None:
-    """Return a positive finite float64 an edge, or None."""
+    """Return one positive finite float64 per edge, or None."""
     if weights is None:
         return None
     try:
         values = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise PGNNError(f"weights must be numbers ({error})") from error
+        raise PGNNError(Parameter("weights"), f" must be numbers ({error})") from error
     if values.shape != (num_edges,):
         raise PGNNError(
-            f"weights must have one entry an edge, [{num_edges}] (got {list(values.shape)})"
+            Parameter("weights"),
+            f" must have one entry per edge, [{num_edges}] (got {list(values.shape)})",
         )
     bad = np.flatnonzero(~((values > 0) & np.isfinite(values)))
     if bad.size:
         raise PGNNError(
-            f"weights must be positive and finite (weights[{bad[0]}] = {values[bad[0]]})"
+            Parameter("weights"),
+            f" must be positive and finite (weights[{bad[0]}] = {values[bad[0]]})",
         )
     return values
 
@@ -63,19 +67,25 @@ def as_features(x: ArrayLike | None, num_nodes: int) -> NDArray[np.float32] | No
         with np.errstate(over="ignore"):  # reported below as what it becomes: infinite
             features = np.array(x, dtype=np.float32)
     except (TypeError, ValueError) as error:
-        raise PGNNError(f"features x must be numbers, a row a node ({error})") from error
+        raise PGNNError(
+            "features ", Parameter("x"), f" must be numbers, one row per node ({error})"
+        ) from error
     if features.ndim == 1:
         features = features[:, None]
     if features.ndim != 2 or features.shape[0] != num_nodes:
         raise PGNNError(
-            f"features x must have a row a node, [{num_nodes}, num_features] "
-            f"(got {list(features.shape)})"
+            "features ",
+            Parameter("x"),
+            f" must have one row per node, [{num_nodes}, num_features] "
+            f"(got {list(features.shape)})",
         )
     if not np.isfinite(features).all():
         row, column = np.argwhere(~np.isfinite(features))[0]
         raise PGNNError(
-            f"features x must be finite (x[{row}, {column}] = {features[row, column]}); "
-            "fill or drop missing values first"
+            "features ",
+            Parameter("x"),
+            f" must be finite (x[{row}, {column}] = {features[row, column]}); "
+            "fill or drop missing values first",
         )
     return features
 
@@ -83,19 +93,23 @@ def as_features(x: ArrayLike | None, num_nodes: int) -> NDArray[np.float32] | No
 def as_labels(
     y: ArrayLike | None, num_nodes: int
 ) -> tuple[NDArray[np.int64] | None, NDArray[Any] | None]:
-    """Return integer labels a node and, for labels that are strings, the names they stand for."""
+    """Return one integer per node and, for labels that are strings, the names they stand for."""
     if y is None:
         return None, None
     labels = np.asarray(y)
     if labels.shape != (num_nodes,):
         raise PGNNError(
-            f"labels y must have one entry a node, [{num_nodes}] (got {list(labels.shape)})"
+            "labels ",
+            Parameter("y"),
+            f" must have one entry per node, [{num_nodes}] (got {list(labels.shape)})",
         )
     if np.issubdtype(labels.dtype, np.integer) or labels.dtype == np.bool_:
         return labels.astype(np.int64), None
     if np.issubdtype(labels.dtype, np.floating):
         if not np.array_equal(labels, np.round(labels)):  # also false for NaN
-            raise PGNNError("labels y must be integers or strings (got fractions or NaN)")
+            raise PGNNError(
+                "labels ", Parameter("y"), " must be integers or strings (got fractions or NaN)"
+            )
         return labels.astype(np.int64), None
     names, codes = np.unique(labels.astype(str), return_inverse=True)
     return codes.astype(np.int64), names
@@ -107,11 +121,31 @@ def as_node_ids(node_ids: ArrayLike | None, num_nodes: int) -> NDArray[Any]:
         return np.arange(num_nodes, dtype=np.int64)
     ids = _id_array(node_ids)
     if len(ids) != num_nodes:
-        raise PGNNError(f"node_ids must have one entry a node, [{num_nodes}] (got [{len(ids)}])")
+        raise PGNNError(
+            Parameter("node_ids"),
+            f" must have one entry per node, [{num_nodes}] (got [{len(ids)}])",
+        )
     distinct = len(set(ids.tolist()) if ids.dtype == object else np.unique(ids))
     if distinct != num_nodes:
-        raise PGNNError(f"node_ids must be all different ({num_nodes - distinct} repeat another)")
+        raise PGNNError(
+            Parameter("node_ids"),
+            f" must be all different ({num_nodes - distinct} repeat another)",
+        )
     return ids
+
+
+def as_written_ids(node_ids: NDArray[Any]) -> NDArray[Any]:
+    """Return ids as files hold them: int64 or strings; other objects by their `str`.
+
+    Raises:
+        PGNNError: If two ids are the same when written.
+    """
+    if node_ids.dtype != object:
+        return node_ids
+    texts = np.array([str(name) for name in node_ids])
+    if len(np.unique(texts)) < len(texts):
+        raise PGNNError("node ids must differ when written as text; give other ids")
+    return texts
 
 
 def _id_array(node_ids: ArrayLike) -> NDArray[Any]:

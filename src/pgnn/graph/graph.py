@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgnn.errors import PGNNError
-from pgnn.graph import conversions
+import pgnn.graph.conversions as conversions
+from pgnn.checks import integer, one_of
+from pgnn.errors import Parameter, PGNNError
 from pgnn.graph.arrays import as_edges, as_features, as_labels, as_node_ids, as_weights
-from pgnn.graph.csr import build_csr
+from pgnn.graph.columns import Column
+from pgnn.graph.csr import REPEATS, Repeats, build_csr
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -24,9 +26,10 @@ if TYPE_CHECKING:
 class Graph:
     """A graph in compressed rows: v's neighbours are `indices[indptr[v]:indptr[v + 1]]`.
 
-    Make one with `from_edges`, `from_networkx`, `from_scipy`, `from_pyg` or `pgnn.read_graph`; they
-    validate. Neighbours are sorted. An undirected edge is stored in both rows. Self-loops and
-    repeated edges were dropped (and counted), isolated nodes kept. The arrays are read-only.
+    Make one with `from_edges`, `from_frame`, `from_networkx`, `from_scipy`, `from_pyg` or
+    `pgnn.read_graph`; they validate. Neighbours are sorted. An undirected edge is stored in both
+    rows. Self-loops and repeated edges were dropped (and counted), isolated nodes kept. The arrays
+    are read-only.
 
     Attributes:
         indptr: Row bounds, int64 `[num_nodes + 1]`.
@@ -39,8 +42,8 @@ class Graph:
         classes: What the labels stand for, where they were not integers: `classes[y[v]]`.
         node_ids: The name each node had in its source (integers or strings).
         dropped_self_loops: How many self-loops the source had.
-        dropped_repeats: How many edges of the source repeated an earlier one. Of repeated weighted
-            edges the smallest weight is kept.
+        dropped_repeats: How many edges of the source repeated an earlier one. What such an edge
+            weighs was decided by `repeats` when the graph was made.
 
     Example:
         >>> g = Graph.from_edges([(0, 1), (1, 2), (2, 2)])
@@ -80,6 +83,7 @@ class Graph:
         x: ArrayLike | None = None,
         y: ArrayLike | None = None,
         node_ids: ArrayLike | None = None,
+        repeats: Repeats = "shortest",
     ) -> Graph:
         """Build a graph from pairs of node indices.
 
@@ -87,11 +91,14 @@ class Graph:
             edges: Integer pairs, `[num_edges, 2]`.
             num_nodes: How many nodes there are; by default as many as `node_ids`, `x` or `y` has
                 rows, else the largest index + 1.
-            weights: A positive finite number an edge.
+            weights: One positive finite number per edge.
             directed: Whether (u, v) goes from u to v only.
-            x: Features, a row a node.
-            y: Labels, one a node: integers, or strings that become `classes`.
+            x: Features, one row per node.
+            y: Labels, one per node: integers, or strings that become `classes`.
             node_ids: Names of the nodes, all different.
+            repeats: What an edge weighs that is listed more than once (of an undirected graph, in
+                either direction): "shortest", the smallest of its weights, which is right for
+                lengths; or "sum", all of them together, which is right for strengths.
 
         Raises:
             PGNNError: For anything that is not such a graph, with what was got.
@@ -100,9 +107,10 @@ class Graph:
             >>> Graph.from_edges([(0, 1), (0, 1)], num_nodes=4, weights=[2.0, 1.5])
             Graph(num_nodes=4, num_edges=1, weighted)
         """
+        one_of("repeats", repeats, REPEATS)
         pairs = as_edges(edges)
         num_nodes = _resolve_num_nodes(pairs, num_nodes, node_ids, x, y)
-        csr = build_csr(pairs, as_weights(weights, len(pairs)), num_nodes, directed)
+        csr = build_csr(pairs, as_weights(weights, len(pairs)), num_nodes, directed, repeats)
         labels, classes = as_labels(y, num_nodes)
         return cls(
             indptr=csr.indptr,
@@ -118,26 +126,73 @@ class Graph:
         )
 
     @classmethod
-    def from_networkx(cls, graph: nx.Graph, *, weight: str | None = "weight") -> Graph:
+    def from_frame(
+        cls,
+        frame: conversions.Frame,
+        *,
+        source: Column | None = None,
+        target: Column | None = None,
+        weight: Column | None = None,
+        directed: bool = False,
+        repeats: Repeats = "shortest",
+    ) -> Graph:
+        """Build a graph from a data frame of polars or pandas with one row per edge.
+
+        Columns are chosen as `pgnn.read_graph` chooses them. Ids may be integers, strings or any
+        other values, such as dates, and keep their type: integers are sorted, other ids stand in
+        the order of the rows. (A column of integers beside one of strings is read as strings.)
+
+        Args:
+            frame: The frame; of another library, one that hands over Arrow columns.
+            source: Column of the edges' first ids, by name or position. By default the columns of
+                a known pair of names (`source, target`, `src, dst`, ...), else the first two.
+            target: Column of the second ids; passed together with `source`.
+            weight: Column of the weights. By default one named `weight`, if there is one; False
+                ignores weights.
+            directed: Whether edges go one way.
+            repeats: As for `from_edges`.
+
+        Raises:
+            PGNNError: If a column does not exist, an id is missing, or a weight is not positive.
+
+        Example:
+            >>> import polars as pl
+            >>> frame = pl.DataFrame({"buyer": ["ann", "bob"], "item": ["pen", "pen"]})
+            >>> Graph.from_frame(frame).node_ids.tolist()
+            ['ann', 'pen', 'bob']
+        """
+        parts = conversions.from_frame(frame, source, target, weight, directed)
+        return cls.from_edges(**parts._asdict(), repeats=repeats)
+
+    @classmethod
+    def from_networkx(
+        cls, graph: nx.Graph, *, weight: str | None = "weight", repeats: Repeats = "shortest"
+    ) -> Graph:
         """Build a graph from a networkx graph; its nodes become `node_ids`.
 
         Edge attribute `weight` is used where every edge has it, node attributes `x` and `y` where
-        every node has them. Multigraphs lose their repeated edges.
+        every node has them. Repeated edges of a multigraph become one.
 
         Args:
             graph: Any networkx graph.
             weight: Name of the edge attribute, or None for an unweighted graph.
+            repeats: As for `from_edges`.
 
         Example:
             >>> import networkx as nx
             >>> Graph.from_networkx(nx.path_graph(["a", "b", "c"]))
             Graph(num_nodes=3, num_edges=2)
         """
-        return cls.from_edges(**conversions.from_networkx(graph, weight))
+        return cls.from_edges(**conversions.from_networkx(graph, weight)._asdict(), repeats=repeats)
 
     @classmethod
     def from_scipy(
-        cls, matrix: sp.sparray, *, directed: bool | None = None, weighted: bool | None = None
+        cls,
+        matrix: sp.sparray,
+        *,
+        directed: bool | None = None,
+        weighted: bool | None = None,
+        repeats: Repeats = "shortest",
     ) -> Graph:
         """Build a graph from a sparse adjacency matrix (row v holds the edges from v).
 
@@ -145,26 +200,33 @@ class Graph:
             matrix: Square scipy.sparse matrix or array.
             directed: By default, whether the matrix differs from its transpose.
             weighted: Whether the entries are weights; by default, whether any of them is not 1.
+            repeats: As for `from_edges`, for repeated entries and, where an undirected graph is
+                made of a matrix that is not symmetric, for (u, v) and (v, u). The two equal halves
+                of a symmetric matrix are not repeats.
 
         Example:
             >>> import scipy.sparse as sp
             >>> Graph.from_scipy(sp.coo_array([[0, 1], [0, 0]]))
             Graph(num_nodes=2, num_edges=1, directed)
         """
-        return cls.from_edges(**conversions.from_scipy(matrix, directed, weighted))
+        parts = conversions.from_scipy(matrix, directed, weighted)
+        return cls.from_edges(**parts._asdict(), repeats=repeats)
 
     @classmethod
-    def from_pyg(cls, data: Data, *, directed: bool | None = None) -> Graph:
+    def from_pyg(
+        cls, data: Data, *, directed: bool | None = None, repeats: Repeats = "shortest"
+    ) -> Graph:
         """Build a graph from a PyTorch Geometric `Data`.
 
-        Reads `edge_index`, `edge_weight`, `x`, `y` (a label a node; a label of the whole graph is
-        left out), `classes` and `node_ids`.
+        Reads `edge_index`, `edge_weight`, `x`, `y` (one label per node; a label of the whole graph
+        is left out), `classes` and `node_ids`.
 
         Args:
             data: One homogeneous graph.
             directed: By default, whether `data.is_directed()`.
+            repeats: As for `from_edges`. The two entries of an undirected edge are not repeats.
         """
-        return cls.from_edges(**conversions.from_pyg(data, directed))
+        return cls.from_edges(**conversions.from_pyg(data, directed)._asdict(), repeats=repeats)
 
     @staticmethod
     def disjoint_union(graphs: Sequence[Graph]) -> Graph:
@@ -362,16 +424,23 @@ def _resolve_num_nodes(
     if num_nodes is None:
         per_node = next((a for a in (node_ids, x, y) if a is not None), None)
         num_nodes = largest + 1 if per_node is None else len(np.asarray(per_node, dtype=object))
-    elif isinstance(num_nodes, bool) or not isinstance(num_nodes, int | np.integer):
-        raise PGNNError(f"num_nodes must be an integer (got {num_nodes!r})")
+    else:
+        num_nodes = integer("num_nodes", num_nodes, at_least=0)
     if num_nodes < 1:
-        raise PGNNError("the graph has no nodes; give edges, or num_nodes for nodes without edges")
+        raise PGNNError(
+            "the graph has no nodes; give ",
+            Parameter("edges"),
+            ", or ",
+            Parameter("num_nodes"),
+            " for nodes without edges",
+        )
     if num_nodes > np.iinfo(np.int32).max:
         raise PGNNError(f"at most {np.iinfo(np.int32).max} nodes are supported (got {num_nodes})")
     if pairs.size and (largest >= num_nodes or pairs.min() < 0):
         bad = int(np.flatnonzero(((pairs < 0) | (pairs >= num_nodes)).any(axis=1))[0])
         raise PGNNError(
-            f"edges[{bad}] is ({pairs[bad, 0]}, {pairs[bad, 1]}), but node indices must lie in "
-            f"0..{num_nodes - 1} (num_nodes={num_nodes})"
+            Parameter("edges"),
+            f"[{bad}] is ({pairs[bad, 0]}, {pairs[bad, 1]}), but node indices must lie in "
+            f"0..{num_nodes - 1} (num_nodes={num_nodes})",
         )
-    return int(num_nodes)
+    return num_nodes

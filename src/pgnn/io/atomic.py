@@ -1,4 +1,4 @@
-"""Files that are either written whole or not at all."""
+"""Paths of files and folders, and files that are either written whole or not at all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from pgnn.errors import PGNNError
+from pgnn.errors import Parameter, PGNNError
+
+StrPath = str | os.PathLike[str]
+
+
+def as_path(path: StrPath, parameter: str) -> Path:
+    """Return what was passed for the path of a file as one."""
+    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
+        raise PGNNError(Parameter(parameter), f" must be the path of a file (got {path!r})")
+    return Path(path)
 
 
 def make_folder(path: Path) -> None:

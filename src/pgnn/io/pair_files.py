@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
-from pgnn.io.files import id_array
-from pgnn.io.graph_files import edge_columns, known_pair
-from pgnn.io.ids import positions, to_common_kind
-from pgnn.io.tables import read_table
+from pgnn.graph.arrays import as_written_ids
+from pgnn.graph.columns import edge_columns, known_pair
+from pgnn.graph.numbering import positions, to_common_kind
+from pgnn.io.notes import Header
+from pgnn.io.tables import Problem, Table, TextTable, read_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 def read_pairs(path: Path, graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.bool_] | None]:
     """Read pairs of ids of a graph's nodes from a table as `pgnn.read_graph` reads edges.
+
+    A first line of words is read as names also if neither of its ids is a node of the graph, while
+    all ids below it are.
 
     Returns:
         Node indices `[m, 2]`, and whether each pair is positive, if the table has a column named
@@ -32,35 +36,54 @@ def read_pairs(path: Path, graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.
     """
     table = read_table(path, None, [0, 1], lambda names: known_pair(names) is not None)
     table.require_width(2, "the two ids of a pair")
-    first, second, _ = edge_columns(table, None, None, False)
-    names = [name.strip().lower() for name in table.names or []]
+    ends, labels = _load_pairs(table)
+    indices = [_places(column, graph) for column in ends]
+    if isinstance(table, TextTable) and table.header.undecided and _only_first_unknown(indices):
+        reason = "its ids are not nodes of the graph, and all others are"
+        table = table.with_header(Header(True, reason, guessed=True))
+        ends, labels = _load_pairs(table)
+        indices = [column[1:] for column in indices]
+    for column, places in zip(ends, indices, strict=True):
+        _check_known(column, places, graph, f"{path}: ")
+    pairs = np.stack(indices, axis=1)
+    if (pairs[:, 0] == pairs[:, 1]).any():
+        raise PGNNError(f"{path}: a pair must be of two different nodes")
+    return pairs, labels
+
+
+def _load_pairs(table: Table) -> tuple[list[pl.Series], NDArray[np.bool_] | None]:
+    """Return the two columns of ids, and the labels if there are any."""
+    first, second, _ = edge_columns(table.columns, None, None, False)
+    names = [name.strip().lower() for name in table.columns.names or []]
     label = names.index("label") if "label" in names else None
     if label in (first, second):
         raise PGNNError(
-            f"{path}: the column `label` stands where an id is expected; name the columns of ids "
-            "source and target"
+            f"{table.path}: the column `label` stands where an id is expected; name the columns of "
+            "ids source and target"
         )
 
-    def check(fields: Sequence[str]) -> str | None:
+    def check(fields: Sequence[str]) -> Problem | None:
         if not fields[first] or not fields[second]:
-            return "an id is missing; every pair needs two"
+            return ("an id is missing; every pair needs two",)
         if label is not None and fields[label] not in ("0", "1"):
-            return f"the label is {fields[label]!r}, but it must be 0 or 1"
+            return (f"the label is {fields[label]!r}, but it must be 0 or 1",)
         return None
 
-    (source, target), numbers = table.load([first, second], [] if label is None else [label], check)
-    if not len(source):
-        raise PGNNError(f"{path}: holds no pairs")
-    ends = [_indices(column, graph, path) for column in (source, target)]
-    pairs = np.stack(ends, axis=1)
-    if (pairs[:, 0] == pairs[:, 1]).any():
-        raise PGNNError(f"{path}: a pair must be of two different nodes")
+    ends, numbers = table.load([first, second], [] if label is None else [label], check)
+    if not len(ends[0]):
+        raise PGNNError(f"{table.path}: holds no pairs")
     if label is None:
-        return pairs, None
+        return ends, None
     values = numbers.to_series().to_numpy()
     if not np.isin(values, (0, 1)).all():
         table.fail(check, "the column `label` must hold 0 and 1 only")
-    return pairs, values == 1
+    return ends, values == 1
+
+
+def _only_first_unknown(indices: list[NDArray[np.int64]]) -> bool:
+    """Whether both ids of the first line are unknown, and none of any other line."""
+    unknown = [places < 0 for places in indices]
+    return len(unknown[0]) > 1 and all(bool(each[0]) and not each[1:].any() for each in unknown)
 
 
 def find_nodes(graph: Graph, names: Sequence[str]) -> NDArray[np.int64]:
@@ -71,21 +94,25 @@ def find_nodes(graph: Graph, names: Sequence[str]) -> NDArray[np.int64]:
     """
     import polars as pl
 
-    return _indices(pl.Series([name.strip() for name in names], dtype=pl.String), graph, None)
+    column = pl.Series([name.strip() for name in names], dtype=pl.String)
+    places = _places(column, graph)
+    _check_known(column, places, graph, "")
+    return places
 
 
-def _indices(names: pl.Series, graph: Graph, path: Path | None) -> NDArray[np.int64]:
+def _places(names: pl.Series, graph: Graph) -> NDArray[np.int64]:
+    """Return the index of each name among the graph's nodes, -1 where it has none."""
     import polars as pl
 
-    ids = pl.Series(id_array(graph))
-    given, known = to_common_kind([names, ids])
-    found = positions(given, known)
-    missing = np.flatnonzero(found < 0)
+    column, known = to_common_kind([names, pl.Series(as_written_ids(graph.node_ids))])
+    return positions(column, known)
+
+
+def _check_known(names: pl.Series, places: NDArray[np.int64], graph: Graph, prefix: str) -> None:
+    missing = np.flatnonzero(places < 0)
     if missing.size:
-        place = "" if path is None else f"{path}: "
-        examples = ", ".join(str(name) for name in ids[:3].to_list())
+        examples = ", ".join(str(name) for name in as_written_ids(graph.node_ids)[:3])
         raise PGNNError(
-            f"{place}the graph has no node {str(names[int(missing[0])])!r} "
+            f"{prefix}the graph has no node {str(names[int(missing[0])])!r} "
             f"(its ids are like {examples})"
         )
-    return found

@@ -6,10 +6,14 @@ import io
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from pgnn.errors import PGNNError
+from pgnn.graph.columns import Columns
+from pgnn.graph.numbering import as_id_column
+from pgnn.io.notes import Header
 from pgnn.io.text import SEPARATOR_NAMES, Text, read_bytes, read_text, shown
 
 if TYPE_CHECKING:
@@ -20,7 +24,10 @@ NUMBER = re.compile(
 )
 MISSING = {"", "na", "n/a", "null", "none"}
 
-Check = Callable[[Sequence[str]], str | None]
+Problem = tuple[str, ...]
+"""What is wrong with a record, in pieces as those of a `PGNNError`."""
+
+Check = Callable[[Sequence[str]], Problem | None]
 """Says what is wrong with the fields of a record, or None."""
 
 
@@ -29,15 +36,15 @@ class Table(ABC):
 
     Attributes:
         path: Where it was read from.
-        names: The names of the columns, or None if the file has no header.
-        width: The number of columns.
-        layout: What separates them, for messages.
+        columns: How many columns there are and what they are called.
+        header: What the first line of a text file was read as; None for parquet.
+        layout: What separates columns, for messages.
         unit: What a record is called in messages: a line or a row.
     """
 
     path: Path
-    names: list[str] | None
-    width: int
+    columns: Columns
+    header: Header | None
     layout: str
     unit: str
 
@@ -60,64 +67,45 @@ class Table(ABC):
     def fail(self, check: Check, otherwise: str) -> NoReturn:
         """Raise for the first record that is ragged or that `check` objects to."""
         for number, raw, fields in self.records():
-            if len(fields) != self.width:
-                problem: str | None = (
+            if len(fields) != self.columns.width:
+                problem: Problem | None = (
                     f"has {len(fields)} field{'s' * (len(fields) != 1)} where the first record "
-                    f"has {self.width}; give every line the same columns"
+                    f"has {self.columns.width}; give every line the same columns",
                 )
             else:
                 problem = check(fields)
             if problem:
-                raise PGNNError(f"{self.path}, {self.unit} {number}: {problem} (got {shown(raw)})")
+                place = f"{self.path}, {self.unit} {number}: "
+                raise PGNNError(place, *problem, f" (got {shown(raw)})")
         raise PGNNError(f"{self.path}: {otherwise}")
 
     def require_width(self, wanted: int, what: str) -> None:
         """Check that there are at least so many columns."""
-        if self.width < wanted:
+        if self.columns.width < wanted:
             problem = f"needs at least {wanted} columns{self.layout}: {what}"
-            self.fail(lambda _: problem, problem)
-
-    def position(self, column: str | int, parameter: str) -> int:
-        """Return the position of a column given by name or position (negative: from the end)."""
-        if isinstance(column, bool) or not isinstance(column, str | int):
-            raise PGNNError(f"{parameter} must be a column name or position (got {column!r})")
-        if isinstance(column, int):
-            if -self.width <= column < self.width:
-                return column % self.width
-            raise PGNNError(
-                f"{self.path}: {parameter}={column}, but there are {self.width} columns; "
-                f"count from 0 to {self.width - 1}"
-            )
-        if self.names is None:
-            raise PGNNError(
-                f"{self.path}: {parameter}={column!r}, but the table was read without a header; "
-                f"give a position from 0 to {self.width - 1}"
-            )
-        if self.names.count(column) != 1:
-            found = "is ambiguous" if column in self.names else "does not exist"
-            raise PGNNError(
-                f"{self.path}: column {parameter}={column!r} {found}; the columns are "
-                f"{', '.join(map(repr, self.names))}"
-            )
-        return self.names.index(column)
-
-    def column_name(self, position: int) -> str:
-        """Return how to call a column in a message."""
-        return f"column {position if self.names is None else repr(self.names[position])}"
+            self.fail(lambda _: (problem,), problem)
 
 
 class TextTable(Table):
     """A table of a text file."""
 
-    def __init__(self, text: Text, names: list[str] | None, width: int) -> None:
-        self.path, self.names, self.width = text.path, names, width
+    header: Header
+
+    def __init__(self, text: Text, first: list[str], header: Header) -> None:
+        names = first if header.present else None
+        self.path, self.header = text.path, header
+        self.columns = Columns(len(first), names, f"{text.path}: ")
         self.layout, self.unit = f" separated by {SEPARATOR_NAMES[text.separator]}", "line"
         self._text = text
+
+    def with_header(self, header: Header) -> TextTable:
+        """Return the same table with another decision on its first line."""
+        return TextTable(self._text, self._text.head(1)[0], header)
 
     def records(self) -> Iterator[tuple[int, str, list[str]]]:
         """Return the records below the header, with their lines in the file."""
         records = self._text.records()
-        if self.names is not None:
+        if self.columns.names is not None:
             next(records)
         return records
 
@@ -129,7 +117,7 @@ class TextTable(Table):
 
         lines = self._text.plain.count(b"\n")
         # polars fills up short lines, but refuses long ones: with the right sum there are neither.
-        if self._text.num_separators != (self.width - 1) * lines:
+        if self._text.num_separators != (self.columns.width - 1) * lines:
             self.fail(check, "its lines do not all have the same number of columns")
         kinds: list[type[pl.DataType]] = [pl.Int64, pl.String]
         for kind in kinds[1:] if self._text.may_hold_odd_integers() else kinds:
@@ -153,9 +141,9 @@ class TextTable(Table):
         return pl.read_csv(
             self._text.plain,
             has_header=False,
-            skip_rows=0 if self.names is None else 1,
+            skip_rows=0 if self.columns.names is None else 1,
             separator=self._text.separator.decode(),
-            schema={_name(i): kinds.get(i, pl.String) for i in range(self.width)},
+            schema={_name(i): kinds.get(i, pl.String) for i in range(self.columns.width)},
         )
 
 
@@ -163,7 +151,8 @@ class ParquetTable(Table):
     """A table of a parquet file."""
 
     def __init__(self, path: Path, frame: pl.DataFrame) -> None:
-        self.path, self.names, self.width = path, frame.columns, frame.width
+        self.path, self.header = path, None
+        self.columns = Columns(frame.width, frame.columns, f"{path}: ")
         self.layout, self.unit = "", "row"
         self._frame = frame
 
@@ -189,19 +178,12 @@ class ParquetTable(Table):
         return loaded, values.cast(pl.Float64)
 
     def _ids(self, position: int) -> pl.Series:
-        import polars as pl
-
-        series = self._frame.to_series(position)
-        if series.dtype.is_integer():
-            cast = series.cast(pl.Int64, strict=False)  # null where a UInt64 is too large
-            return cast if cast.null_count() == series.null_count() else series.cast(pl.String)
-        if series.dtype in (pl.String, pl.Categorical, pl.Enum, pl.Boolean):
-            return series.cast(pl.String)
-        return self._refuse(position, "integers or strings")
+        ids = as_id_column(self._frame.to_series(position))
+        return self._refuse(position, "integers or strings") if ids is None else ids
 
     def _refuse(self, position: int, wanted: str) -> NoReturn:
         raise PGNNError(
-            f"{self.path}: {self.column_name(position)} must hold {wanted} "
+            f"{self.path}: {self.columns.called(position)} must hold {wanted} "
             f"(got {self._frame.dtypes[position]})"
         )
 
@@ -210,25 +192,27 @@ def read_table(
     path: Path,
     header: bool | None,
     keys: Sequence[str | int],
-    is_header: Callable[[list[str]], bool],
+    is_known: Callable[[list[str]], bool],
 ) -> Table:
     """Read the table of a file by its suffix.
 
     Args:
         path: A parquet file, else text, with .gz compressed.
-        header: Whether the first record is a header; None decides by `looks_like_header`.
-        keys: The columns of ids; one that is given by name says that there is a header.
-        is_header: Whether the names in a first record are known.
+        header: Whether the first record holds names; None decides by `find_header`.
+        keys: The columns of ids; one that was passed by name says that there is a header.
+        is_known: Whether the names in a first record are usual ones.
     """
     suffix = format_suffix(path)
     if suffix == ".parquet":
         return ParquetTable(path, _read_parquet(path))
     text = read_text(path, suffix)
     rows = text.head(100)
-    if header is None:
-        positions = [key for key in keys if isinstance(key, int)]
-        header = len(positions) < len(keys) or looks_like_header(rows, positions, is_header)
-    return TextTable(text, rows[0] if header else None, len(rows[0]))
+    if header is not None:
+        return TextTable(text, rows[0], Header(header, f"header={header} was passed"))
+    positions = [key for key in keys if isinstance(key, int)]
+    if len(positions) < len(keys):
+        return TextTable(text, rows[0], Header(True, "a column was chosen by its name"))
+    return TextTable(text, rows[0], find_header(rows, positions, is_known))
 
 
 def format_suffix(path: Path) -> str:
@@ -250,28 +234,49 @@ def _read_parquet(path: Path) -> pl.DataFrame:
         ) from error
 
 
-def looks_like_header(
-    rows: list[list[str]], keys: Sequence[int], is_header: Callable[[list[str]], bool]
-) -> bool:
-    """Decide whether the first record holds names.
+def find_header(
+    rows: list[list[str]], keys: Sequence[int], is_known: Callable[[list[str]], bool]
+) -> Header:
+    """Decide by the first records whether the very first holds names.
 
-    It does if `is_header` knows them and the next records do not use them as ids, or if some column
-    holds a word here and nothing but numbers below, while no id here is a number.
+    Args:
+        rows: The fields of the first records.
+        keys: Positions of the columns of ids.
+        is_known: Whether the names in a first record are usual ones.
+
+    Returns:
+        The decision. It is `undecided` where the first record is all words and nothing else speaks
+        for names; the caller, who reads all records, may see that the first stands apart.
     """
     first, rest = rows[0], rows[1:]
     keys = [key % len(first) for key in keys if -len(first) <= key < len(first)]
-    below = {row[key] for row in rest for key in keys if key < len(row)}
-    if is_header(first):
-        return below.isdisjoint(first[key] for key in keys)
-    if not rest or any(NUMBER.fullmatch(first[key]) for key in keys):
-        return False
+    ids = [first[key] for key in keys]
+    below = [[row[key] for row in rest if key < len(row)] for key in keys]
+    if is_known(first):
+        if any(not set(ids).isdisjoint(column) for column in below):
+            return Header(False, "its ids occur again below it")
+        return Header(True, "its names are usual ones")
+    if any(map(NUMBER.fullmatch, ids)):
+        return Header(False, "an id in it is a number")
     columns = zip(*(row for row in rest if len(row) == len(first)), strict=True)
-    return any(
-        name.lower() not in MISSING
-        and not NUMBER.fullmatch(name)
-        and all(map(NUMBER.fullmatch, values))
-        for name, values in zip(first, columns, strict=False)
-    )
+    for name, values in zip(first, columns, strict=False):
+        if _is_word(name) and all(map(NUMBER.fullmatch, values)):
+            return Header(True, "a word stands above a column of numbers")
+    if not all(map(_is_word, first)):
+        return Header(False, "it holds a number or a missing value")
+    if len(rest) > 1 and not any(map(_has_digit, ids)) and all(map(_has_digit, chain(*below))):
+        return Header(True, "all ids below it have digits, and it has none", guessed=True)
+    if not rest:
+        return Header(False, "it is the only line", guessed=True)
+    return Header(False, "it looks like the other lines", guessed=True)
+
+
+def _is_word(field: str) -> bool:
+    return field.lower() not in MISSING and not NUMBER.fullmatch(field)
+
+
+def _has_digit(field: str) -> bool:
+    return any(map(str.isdigit, field))
 
 
 def _name(position: int) -> str:

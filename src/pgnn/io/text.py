@@ -1,7 +1,7 @@
-"""Text tables as bytes: from what people write to one record a line and one separator a gap.
+"""Text tables as bytes: from what people write to one record per line, one separator per gap.
 
 All steps work on the whole file with C calls of `bytes`, so a clean file of 10 million lines costs
-a few scans; line numbers are sought afterwards, by `Text.records`, when something is wrong.
+a few scans. Line numbers are looked up afterwards, by `Text.records`, when something is wrong.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class Text:
         if '"' not in line:
             return line.split(separator)
         field = rf'{separator}(?:"((?:[^"]|"")*)"|([^{separator}]*))'
-        found = re.findall(field, separator + line)
-        return [quoted.replace('""', '"') or bare for quoted, bare in found]
+        fields = re.findall(field, separator + line)
+        return [quoted.replace('""', '"') or bare for quoted, bare in fields]
 
     def may_hold_odd_integers(self) -> bool:
         """Whether some field might be an integer not written as Python would: 007, +7, -0, " 7"."""

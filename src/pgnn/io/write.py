@@ -1,4 +1,4 @@
-"""Columns to csv, parquet and npz files, each whole or not at all."""
+"""Embeddings, scores and other columns to csv, parquet and npz files, each whole or not at all."""
 
 from __future__ import annotations
 
@@ -7,15 +7,117 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from pgnn.errors import PGNNError
-from pgnn.io.atomic import check_place, open_atomic
+from pgnn.errors import Parameter, PGNNError
+from pgnn.graph import Graph
+from pgnn.graph.arrays import as_node_ids, as_written_ids
+from pgnn.io.atomic import StrPath, as_path, check_place, open_atomic
+from pgnn.pairs.codes import as_pairs
 
 if TYPE_CHECKING:
     import polars as pl
 
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".npz")
+
+
+def write_embeddings(path: StrPath, values: ArrayLike, ids: Graph | ArrayLike) -> None:
+    """Write one row of numbers per node, with the node's own id.
+
+    A table has the columns `id`, `z0`, `z1`, ...; an `.npz` the arrays `ids` and `embeddings`. The
+    file appears whole or not at all.
+
+    Args:
+        path: A file ending in .csv, .csv.gz, .parquet or .npz.
+        values: Finite numbers `[num_nodes, num_dimensions]`.
+        ids: The graph whose nodes these are, or their ids.
+
+    Raises:
+        PGNNError: If the values are not such numbers or the file cannot be written.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.NamedTemporaryFile(suffix=".csv") as file:
+        ...     write_embeddings(file.name, [[0.5, 1.0], [2.0, 0.0]], ["ann", "bob"])
+        ...     print(Path(file.name).read_text().split())
+        ['id,z0,z1', 'ann,0.5,1.0', 'bob,2.0,0.0']
+    """
+    file, names = as_path(path, "path"), id_array(ids)
+    matrix = _as_floats(values, "values")
+    if matrix.ndim != 2 or len(matrix) != len(names):
+        raise PGNNError(
+            Parameter("values"),
+            f" must have one row per node, [{len(names)}, num_dimensions] "
+            f"(got {list(matrix.shape)})",
+        )
+    columns = {"id": names} | {f"z{i}": column for i, column in enumerate(matrix.T)}
+    write_columns(file, columns, {"ids": names, "embeddings": matrix})
+
+
+def write_scores(
+    path: StrPath,
+    pairs: ArrayLike,
+    scores: ArrayLike,
+    ids: Graph | ArrayLike,
+    *,
+    spread: ArrayLike | None = None,
+) -> None:
+    """Write one score per pair of nodes, with the nodes' own ids.
+
+    The columns (of an `.npz`: the arrays) are `source`, `target`, `score` and, if it is passed,
+    `spread`. The file appears whole or not at all.
+
+    Args:
+        path: A file ending in .csv, .csv.gz, .parquet or .npz.
+        pairs: Node indices `[num_pairs, 2]`.
+        scores: One finite number per pair.
+        ids: The graph whose nodes these are, or the ids of its nodes.
+        spread: How far the score varied, one finite number per pair.
+
+    Raises:
+        PGNNError: If the arrays do not fit or the file cannot be written.
+    """
+    file, names = as_path(path, "path"), id_array(ids)
+    index = as_pairs(pairs, len(names))
+    columns = {"source": names[index[:, 0]], "target": names[index[:, 1]]}
+    columns["score"] = _as_floats(scores, "scores", len(index))
+    if spread is not None:
+        columns["spread"] = _as_floats(spread, "spread", len(index))
+    write_columns(file, columns, columns)
+
+
+def id_array(ids: Graph | ArrayLike) -> NDArray[Any]:
+    """Return ids as int64 or strings; other objects (of a networkx graph) by their `str`."""
+    if isinstance(ids, Graph):
+        return as_written_ids(ids.node_ids)
+    try:
+        names = as_node_ids(ids, len(ids))  # type: ignore[arg-type]
+    except TypeError as error:
+        raise PGNNError(
+            Parameter("ids"), f" must be a graph or a list of node ids ({error})"
+        ) from error
+    return as_written_ids(names)
+
+
+def _as_floats(values: ArrayLike, parameter: str, length: int | None = None) -> NDArray[Any]:
+    """Return finite float32 or float64; with a length, one number per pair."""
+    name = Parameter(parameter)
+    try:
+        array = np.asarray(values)
+        array = array.astype(np.result_type(array.dtype, np.float32), copy=False)
+    except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError: a tensor with gradient
+        raise PGNNError(name, f" must be an array of numbers ({error})") from error
+    if not np.issubdtype(array.dtype, np.floating):
+        raise PGNNError(name, f" must be real numbers (got dtype {array.dtype})")
+    if length is not None and array.shape != (length,):
+        raise PGNNError(
+            name, f" must have one entry per pair, [{length}] (got {list(array.shape)})"
+        )
+    bad = np.argwhere(~np.isfinite(array))
+    if bad.size:
+        place = ", ".join(map(str, bad[0]))
+        raise PGNNError(name, f" must be finite ({parameter}[{place}] = {array[tuple(bad[0])]})")
+    return array
 
 
 def check_writable(path: Path) -> str:

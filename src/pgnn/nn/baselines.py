@@ -12,18 +12,20 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from pgnn.errors import PGNNError
+from pgnn.checks import one_of, positive_integer
+from pgnn.errors import Parameter, PGNNError
+from pgnn.nn.layer import check_dropout
 
 
 class Baseline(nn.Module):
     """Frame of the baselines; a subclass says what a layer is.
 
     Args:
-        in_channels: Number of features a node.
+        in_channels: Number of features per node.
         hidden_channels: Width between layers; by default the subclass's `default_hidden`.
         out_channels: Length of an embedding.
         num_layers: Number of layers; the paper takes three.
-        dropout: Chance of a number between layers to be dropped in training.
+        dropout: Probability that a number between layers is dropped in training.
     """
 
     default_hidden: ClassVar[int]
@@ -40,20 +42,11 @@ class Baseline(nn.Module):
         super().__init__()
         if hidden_channels is None:
             hidden_channels = self.default_hidden
-        for name, value in (
-            ("in_channels", in_channels),
-            ("hidden_channels", hidden_channels),
-            ("out_channels", out_channels),
-            ("num_layers", num_layers),
-        ):
-            if value < 1:
-                raise PGNNError(f"{name} must be a positive integer (got {value})")
-        if not 0 <= dropout <= 1:
-            raise PGNNError(f"dropout must lie in 0..1 (got {dropout})")
-        self.in_channels = in_channels
-        self.hidden_channels = hidden_channels
-        self.out_channels = out_channels
-        self.num_layers = num_layers
+        self.in_channels = positive_integer("in_channels", in_channels)
+        self.hidden_channels = positive_integer("hidden_channels", hidden_channels)
+        self.out_channels = positive_integer("out_channels", out_channels)
+        self.num_layers = positive_integer("num_layers", num_layers)
+        check_dropout(dropout)
         self.dropout = dropout
         self.input = nn.Linear(in_channels, hidden_channels)
         widths = [hidden_channels] * num_layers + [out_channels]
@@ -90,11 +83,14 @@ class Baseline(nn.Module):
             PGNNError: If a shape or type is wrong.
         """
         if x.ndim != 2 or x.shape[1] != self.in_channels:
-            raise PGNNError(f"x must have shape [n, {self.in_channels}] (got {list(x.shape)})")
+            raise PGNNError(
+                Parameter("x"), f" must have shape [n, {self.in_channels}] (got {list(x.shape)})"
+            )
         if edge_index.ndim != 2 or edge_index.shape[0] != 2 or edge_index.dtype != torch.int64:
             raise PGNNError(
-                "edge_index must be int64 of shape [2, e] "
-                f"(got {edge_index.dtype} of shape {list(edge_index.shape)})"
+                Parameter("edge_index"),
+                " must be int64 of shape [2, e] "
+                f"(got {edge_index.dtype} of shape {list(edge_index.shape)})",
             )
         h: Tensor = self.input(x)
         for position, layer in enumerate(self.layers):
@@ -217,9 +213,9 @@ def make_baseline(
 
     Args:
         name: One of gcn, sage, gat, gin, mlp.
-        in_channels: Number of features a node.
+        in_channels: Number of features per node.
         out_channels: Length of an embedding.
-        dropout: Chance of a number between layers to be dropped in training.
+        dropout: Probability that a number between layers is dropped in training.
 
     Raises:
         PGNNError: If the name is unknown.
@@ -228,6 +224,5 @@ def make_baseline(
         >>> make_baseline("sage", in_channels=5)
         GraphSAGE(5, 26, 32, num_layers=3)
     """
-    if name not in _BASELINES:
-        raise PGNNError(f"name must be one of {', '.join(_BASELINES)} (got {name!r})")
+    one_of("name", name, _BASELINES)
     return _BASELINES[name](in_channels, out_channels=out_channels, dropout=dropout)

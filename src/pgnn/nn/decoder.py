@@ -6,7 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from pgnn.errors import PGNNError
+from pgnn.checks import positive_integer
+from pgnn.errors import Parameter, PGNNError
 from pgnn.nn.pairs import pair_distances, pair_dots
 
 _BLOCK_NUMBERS = 1 << 22  # largest intermediate tensor of a block of pairs, in numbers
@@ -120,7 +121,7 @@ class DistanceDecoder(_ScaledDecoder):
     def __init__(self, p: float = 2.0) -> None:
         super().__init__()
         if not p >= 1:
-            raise PGNNError(f"p must be a number >= 1 (got {p})")
+            raise PGNNError(Parameter("p"), f" must be a number >= 1 (got {p})")
         self.p = p
 
     def logits(self, z: Tensor, pairs: Tensor) -> Tensor:
@@ -147,7 +148,7 @@ class PairMLPDecoder(PairDecoder):
     of the sets: what is learned on one graph holds for graphs with more or fewer sets.
 
     Intermediates are `[m, k, hidden]`; where that is large, pairs are taken in blocks, which the
-    backward pass computes anew instead of storing.
+    backward pass computes again instead of storing them.
 
     Args:
         hidden: Width of phi and of rho.
@@ -161,9 +162,7 @@ class PairMLPDecoder(PairDecoder):
 
     def __init__(self, hidden: int = 16) -> None:
         super().__init__()
-        if hidden < 1:
-            raise PGNNError(f"hidden must be a positive integer (got {hidden})")
-        self.hidden = hidden
+        self.hidden = positive_integer("hidden", hidden)
         self.phi = nn.Linear(3, hidden)
         self.rho_hidden = nn.Linear(hidden, hidden)
         self.rho_out = nn.Linear(hidden, 1)
@@ -201,13 +200,19 @@ class PairMLPDecoder(PairDecoder):
 def _check(z: Tensor, pairs: Tensor) -> None:
     if z.ndim != 2 or z.shape[1] == 0 or not z.is_floating_point():
         raise PGNNError(
-            f"z must be floating-point embeddings [n, k] (got {z.dtype} of shape {list(z.shape)})"
+            Parameter("z"),
+            f" must be floating-point embeddings [n, k] (got {z.dtype} of shape {list(z.shape)})",
         )
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         hint = "; transpose it" if pairs.ndim == 2 and pairs.shape[0] == 2 else ""
-        raise PGNNError(f"pairs must have shape [m, 2] (got {list(pairs.shape)}){hint}")
+        raise PGNNError(
+            Parameter("pairs"), f" must have shape [m, 2] (got {list(pairs.shape)}){hint}"
+        )
     if pairs.is_floating_point() or pairs.is_complex() or pairs.dtype == torch.bool:
-        raise PGNNError(f"pairs must be integer node indices (got {pairs.dtype}); use pairs.long()")
+        raise PGNNError(
+            Parameter("pairs"),
+            f" must be integer node indices (got {pairs.dtype}); use pairs.long()",
+        )
     if pairs.device != z.device:
         raise PGNNError(f"z is on {z.device} but pairs are on {pairs.device}; move one of them")
     if pairs.numel():

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from pgnn.errors import PGNNError
-from pgnn.nn.checks import check_choice, check_features, prepare_distances
-from pgnn.nn.fused import Inputs, fused_messages, padded_channels
-from pgnn.nn.fused_layer import Fixed, GateWeights, fused_layer
+from pgnn.checks import one_of, positive_integer
+from pgnn.errors import Parameter, PGNNError
+from pgnn.nn.fused import (
+    Fixed,
+    GateWeights,
+    Inputs,
+    fused_layer,
+    fused_messages,
+    padded_channels,
+)
 from pgnn.nn.gate import Gate
-from pgnn.nn.positions import Positions
-from pgnn.nn.whole_sets import REDUCE, MemberProximity, aggregate_whole_sets
+from pgnn.nn.positions import MemberProximity, Positions, prepare_distances
 
 Aggregate = Literal["closest", "mean", "min", "max", "sum"]
 _BLOCK_NUMBERS = 1 << 22  # largest tensor of messages that is made at once, in numbers
 
+_REDUCE: dict[str, Callable[[Tensor], Tensor]] = {  # [rows, members or sets, r] -> [rows, r]
+    "mean": lambda messages: messages.mean(1),
+    "min": lambda messages: messages.amin(1),  # equal entries share the gradient
+    "max": lambda messages: messages.amax(1),
+    "sum": lambda messages: messages.sum(1),
+}
 _SIGMAS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": torch.relu,
     "sigmoid": torch.sigmoid,
@@ -33,7 +45,7 @@ class PGNNLayer(nn.Module):
     For node v and anchor-set i, with u the set's member closest to v:
 
     - M_v[i] = F(s, h_v, h_u), where s = s(v, u)
-    - z_v = sigma(M_v w + b), one number a set: the position-aware output
+    - z_v = sigma(M_v w + b), one number per set: the position-aware output
     - h'_v = AGG_S(M_v[1], ..., M_v[k]): the input of the next layer, which no order of sets changes
 
     F is ReLU(W (s [h_v ; h_u]) + b) ("paper") or ReLU(W [s h_u ; h_v] + b) ("released"). Where no
@@ -42,7 +54,7 @@ class PGNNLayer(nn.Module):
 
     Messages are never stored: W [h_v ; h_u] = W_v h_v + W_u h_u, so each node is projected once and
     one pass over (v, i) does the rest; on the CPU in compiled kernels, elsewhere in blocks of torch
-    operations, which the backward pass computes anew.
+    operations, which the backward pass computes again.
 
     Args:
         in_channels: Length d of h_v.
@@ -50,7 +62,7 @@ class PGNNLayer(nn.Module):
         message: "paper", "released", or a module F of your own, called with s `[m, 1]`, h_v
             `[m, d]` and h_u `[m, d]`, which returns messages `[m, r]`.
         gate: What becomes of s within F: "none", or a learned number ("scalar") or vector
-            ("vector", `[r]`) instead. It is evaluated once a hop count, not once a pair.
+            ("vector", `[r]`) instead. It is evaluated once per hop count, not once per pair.
         agg_m: AGG_M, over the members of a set: "closest", "mean", "min", "max" or "sum".
         agg_s: AGG_S, over the sets: "mean", "min", "max" or "sum".
         sigma: "relu", "sigmoid", "tanh", a function or module, or None for none.
@@ -84,20 +96,20 @@ class PGNNLayer(nn.Module):
         kernel: Literal["auto", "eager", "fused"] = "auto",
     ) -> None:
         super().__init__()
-        for name, count in (("in_channels", in_channels), ("out_channels", out_channels)):
-            if count < 1:
-                raise PGNNError(f"{name} must be a positive integer (got {count})")
+        self.in_channels = positive_integer("in_channels", in_channels)
+        self.out_channels = positive_integer("out_channels", out_channels)
         own_message = isinstance(message, nn.Module)
-        check_choice("message", "paper" if own_message else message, ["paper", "released"])
-        check_choice("gate", gate, ["none", "scalar", "vector"])
-        check_choice("agg_m", agg_m, ["closest", *REDUCE])
-        check_choice("agg_s", agg_s, list(REDUCE))
-        check_choice("kernel", kernel, ["auto", "eager", "fused"])
+        one_of("message", "paper" if own_message else message, ["paper", "released"])
+        one_of("gate", gate, ["none", "scalar", "vector"])
+        one_of("agg_m", agg_m, ["closest", *_REDUCE])
+        one_of("agg_s", agg_s, _REDUCE)
+        one_of("kernel", kernel, ["auto", "eager", "fused"])
         if sigma is not None and not callable(sigma):
-            check_choice("sigma", sigma, list(_SIGMAS))
+            one_of("sigma", sigma, _SIGMAS)
         if own_message and gate != "none":
-            raise PGNNError("gate belongs to the built-in messages; put yours into the module F")
-        self.in_channels, self.out_channels = in_channels, out_channels
+            raise PGNNError(
+                Parameter("gate"), " belongs to the built-in messages; put yours into the module F"
+            )
         self.agg_m, self.agg_s, self.kernel = agg_m, agg_s, kernel
         self.sigma = sigma
         self.message = message
@@ -147,14 +159,17 @@ class PGNNLayer(nn.Module):
             PGNNError: If x or the distances do not fit the layer or each other.
         """
         check_features(x, self.in_channels, self.w)
-        z, h = self.run(x, prepare_distances(x, distances, self.agg_m))
+        z, h = self._run(x, prepare_distances(x, distances, self.agg_m))
         assert z is not None
         return z, h
 
-    def run(
+    def _run(
         self, x: Tensor, distances: Positions | MemberProximity, *, need_z: bool = True
     ) -> tuple[Tensor | None, Tensor]:
-        """Do what `forward` does on inputs already checked; without z, if nobody needs it."""
+        """Do what `forward` does on inputs that `PGNN` or `forward` has checked.
+
+        Without `need_z`, z may be None: only the last layer of a model needs it.
+        """
         product: Tensor | None
         fused = isinstance(distances, Positions) and self._can_fuse() and _has_kernels(x)
         if self.kernel == "fused" and not fused:
@@ -163,23 +178,19 @@ class PGNNLayer(nn.Module):
                 f"(got {type(distances).__name__}, {x.dtype} on {x.device}); use kernel='auto'"
             )
         if not isinstance(distances, Positions):
-            product, h = aggregate_whole_sets(self, x, distances)
+            product, h = self._run_whole_sets(x, distances)
         elif fused and self.kernel != "eager":
             product, h = self._run_fused(x, distances, need_z)
         else:
-            product, h = self._run_eager(x, distances)
+            product, h = self._run_closest(x, distances)
         if product is None or self.sigma is None:
             return product, h
         return (self.sigma if callable(self.sigma) else _SIGMAS[self.sigma])(product), h
 
+    # ------------------------------------------------------------------ compiled kernels
+
     def _can_fuse(self) -> bool:
         return not isinstance(self.message, nn.Module) and self.agg_s in ("mean", "sum")
-
-    def reduced(self, messages: Tensor) -> tuple[Tensor, Tensor]:
-        """Return M w + b `[b, k]` and AGG_S of M `[b, r]`, of M `[b, k, r]`."""
-        product = messages @ self.w
-        product = product if self.w_bias is None else product + self.w_bias
-        return product, REDUCE[self.agg_s](messages)
 
     def _run_fused(
         self, x: Tensor, positions: Positions, need_z: bool
@@ -221,10 +232,68 @@ class PGNNLayer(nn.Module):
             product, h = fused_messages(inputs, need_z=need_z)
         return product, h[:, :r] if pad else h
 
+    # ------------------------------------------------------------------ torch operations, in blocks
+
+    def _run_closest(self, x: Tensor, positions: Positions) -> tuple[Tensor, Tensor]:
+        """Return M w + b `[n, k]` and h `[n, r]`; one member, or the members' mean, speaks."""
+        own, anchor = self._project(x, _speakers(x, positions))
+        anchor = torch.cat([anchor, anchor.new_zeros(1, anchor.shape[1])])  # row -1: not reached
+        gate = self._gate_of(positions)
+        size = max(1, _BLOCK_NUMBERS // (positions.num_sets * max(anchor.shape[1], len(self.w))))
+
+        def block(own: Tensor, anchor: Tensor, gate: Tensor, start: int) -> tuple[Tensor, Tensor]:
+            rows = slice(start, start + size)
+            if positions.codes is None:
+                t = gate[rows]
+            else:
+                t = gate[positions.codes[rows].long() - positions.first_code]
+            t = t[..., None] if t.ndim == 2 else t  # [b, k, 1 or r]
+            messages = self._messages(t, own[rows, None], anchor[positions.nearest[rows].long()])
+            return self._reduce_sets(messages)  # from [b, k, r]
+
+        starts = range(0, max(len(x), 1), size)
+        outputs = [self._recomputed(block, own, anchor, gate, start) for start in starts]
+        products, hs = zip(*outputs, strict=True)
+        return torch.cat(products), torch.cat(hs)
+
+    def _run_whole_sets(self, x: Tensor, distances: MemberProximity) -> tuple[Tensor, Tensor]:
+        """Return M w + b `[n, k]` and h `[n, r]`, with M_v[i] = AGG_M over all members of set i."""
+        own, anchor = self._project(x, x)
+        rows = max(1, _BLOCK_NUMBERS // (max(len(x), distances.num_sets) * anchor.shape[1]))
+        reduce_members = _REDUCE[self.agg_m]
+
+        def block(
+            own: Tensor, anchor: Tensor, start: int, stop: int, sets: Sequence[Tensor]
+        ) -> tuple[Tensor, Tensor]:
+            s = torch.as_tensor(distances.proximity(start, stop)).to(x)[..., None]  # [b, n, 1]
+            own = own[start:stop, None]
+            messages = self._messages(self._gated(s), own, anchor)  # [b, n, r]
+            # A set without a member in this graph says what a set that is not reached says.
+            unreached, no_features = torch.zeros_like(s[:, :1]), torch.zeros_like(anchor[:1])
+            absent = self._messages(self._gated(unreached), own, no_features)[:, 0]  # [b, r]
+            by_set = [
+                reduce_members(messages[:, nodes]) if len(nodes) else absent for nodes in sets
+            ]
+            return self._reduce_sets(torch.stack(by_set, 1))  # from [b, k, r]
+
+        outputs = []
+        for start, stop, sets in distances.blocks(rows):
+            members = [torch.tensor(nodes, dtype=torch.long, device=x.device) for nodes in sets]
+            outputs.append(self._recomputed(block, own, anchor, start, stop, members))
+        products, hs = zip(*outputs, strict=True)
+        return torch.cat(products), torch.cat(hs)
+
+    def _project(self, x: Tensor, speakers: Tensor) -> tuple[Tensor, Tensor]:
+        """Return W_v x and W_u speakers; features as they are for a user's F, which takes those."""
+        if isinstance(self.message, nn.Module):
+            return x, speakers
+        own = nn.functional.linear(x, self.weight[0])
+        return own, nn.functional.linear(speakers, self.weight[1])
+
     def _gate_of(self, positions: Positions) -> Tensor:
         """Return the gate of each code `[codes]` or `[codes, r]`, or of each pair `[n, k]`."""
         if positions.levels is not None:
-            return self.gated(positions.levels[:, None]).squeeze(-1)
+            return self._gated(positions.levels[:, None]).squeeze(-1)
         assert positions.proximity is not None
         if self.gate is None:
             return positions.proximity
@@ -235,22 +304,22 @@ class PGNNLayer(nn.Module):
         s = positions.proximity
         rows = max(1, _BLOCK_NUMBERS // (s.shape[1] * self.out_channels))
         blocks = torch.split(s[..., None], rows)
-        gates = [self.computed_anew(self.gated, block) for block in blocks]
+        gates = [self._recomputed(self._gated, block) for block in blocks]
         return torch.cat(gates).squeeze(-1)
 
-    def gated(self, s: Tensor) -> Tensor:
+    def _gated(self, s: Tensor) -> Tensor:
         """Return s, or the gate's function of it, `[..., 1]` -> `[..., 1 or r]`."""
         return s if self.gate is None else self.gate(s)
 
-    def messages(self, gate: Tensor, own: Tensor, anchor: Tensor) -> Tensor:
-        """Return F of gates and of what `project` made; shapes broadcast to `[..., r]`."""
+    def _messages(self, gate: Tensor, own: Tensor, anchor: Tensor) -> Tensor:
+        """Return F of gates and of what `_project` made; shapes broadcast to `[..., r]`."""
         if isinstance(self.message, nn.Module):
             return self._own_messages(gate, own, anchor)
         before = own + gate * anchor if self.message == "released" else gate * (own + anchor)
         return (before if self.bias is None else before + self.bias).relu()
 
     def _own_messages(self, s: Tensor, own: Tensor, anchor: Tensor) -> Tensor:
-        """Call the user's F with one row a pair."""
+        """Call the user's F with one row per pair."""
         assert isinstance(self.message, nn.Module)
         shape = torch.broadcast_shapes(  # type: ignore[no-untyped-call]
             s.shape[:-1], own.shape[:-1], anchor.shape[:-1]
@@ -269,36 +338,14 @@ class PGNNLayer(nn.Module):
             )
         return result.view(*shape, self.out_channels)
 
-    def project(self, x: Tensor, speakers: Tensor) -> tuple[Tensor, Tensor]:
-        """Return W_v x and W_u speakers; features as they are for a user's F, which takes those."""
-        if isinstance(self.message, nn.Module):
-            return x, speakers
-        own = nn.functional.linear(x, self.weight[0])
-        return own, nn.functional.linear(speakers, self.weight[1])
+    def _reduce_sets(self, messages: Tensor) -> tuple[Tensor, Tensor]:
+        """Return M w + b `[b, k]` and AGG_S of M `[b, r]`, of M `[b, k, r]`."""
+        product = messages @ self.w
+        product = product if self.w_bias is None else product + self.w_bias
+        return product, _REDUCE[self.agg_s](messages)
 
-    def _run_eager(self, x: Tensor, positions: Positions) -> tuple[Tensor, Tensor]:
-        own, anchor = self.project(x, _speakers(x, positions))
-        anchor = torch.cat([anchor, anchor.new_zeros(1, anchor.shape[1])])  # row -1: nobody
-        gate = self._gate_of(positions)
-        size = max(1, _BLOCK_NUMBERS // (positions.num_sets * max(anchor.shape[1], len(self.w))))
-
-        def block(own: Tensor, anchor: Tensor, gate: Tensor, start: int) -> tuple[Tensor, Tensor]:
-            rows = slice(start, start + size)
-            if positions.codes is None:
-                t = gate[rows]
-            else:
-                t = gate[positions.codes[rows].long() - positions.first_code]
-            t = t[..., None] if t.ndim == 2 else t  # [b, k, 1 or r]
-            messages = self.messages(t, own[rows, None], anchor[positions.nearest[rows].long()])
-            return self.reduced(messages)  # from [b, k, r]
-
-        starts = range(0, max(len(x), 1), size)
-        outputs = [self.computed_anew(block, own, anchor, gate, start) for start in starts]
-        products, hs = zip(*outputs, strict=True)
-        return torch.cat(products), torch.cat(hs)
-
-    def computed_anew(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Call a function whose intermediates the backward pass computes anew."""
+    def _recomputed(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call a function whose intermediates the backward pass computes again."""
         if not torch.is_grad_enabled():
             return function(*args)
         random = isinstance(self.message, nn.Module)  # a user's F may drop out
@@ -312,8 +359,45 @@ class PGNNLayer(nn.Module):
         )
 
 
+def check_features(x: Tensor, in_channels: int, parameter: Tensor) -> None:
+    """Raise if x is not finite floats `[n, in_channels]` of the parameters' type and device."""
+    if not isinstance(x, Tensor):
+        raise PGNNError(
+            Parameter("x"), f" must be a tensor (got {type(x).__name__}); use torch.as_tensor(x)"
+        )
+    if x.ndim != 2 or x.shape[1] != in_channels:
+        raise PGNNError(
+            Parameter("x"), f" must have shape [n, {in_channels}] (got {list(x.shape)})"
+        )
+    if not x.is_floating_point():
+        raise PGNNError(
+            Parameter("x"), f" must be floating-point features (got {x.dtype}); use x.float()"
+        )
+    if x.device != parameter.device:
+        raise PGNNError(
+            f"x is on {x.device} but the model is on {parameter.device}; move one of them"
+        )
+    if x.dtype != parameter.dtype:
+        raise PGNNError(
+            f"x is {x.dtype} but the model is {parameter.dtype}; use x.to({parameter.dtype})"
+        )
+    if x.is_meta or math.isfinite(x.sum().item()):  # far cheaper than testing each number
+        return
+    bad = (~torch.isfinite(x)).any(1).nonzero()  # none, if only the sum was too large
+    if len(bad):
+        raise PGNNError(
+            Parameter("x"), f" must be finite, but row {int(bad[0])} holds NaN or infinity"
+        )
+
+
+def check_dropout(dropout: float) -> None:
+    """Raise if a probability of dropping numbers is not one."""
+    if not 0 <= dropout <= 1:
+        raise PGNNError(Parameter("dropout"), f" must lie in 0..1 (got {dropout})")
+
+
 def _speakers(x: Tensor, positions: Positions) -> Tensor:
-    """Return the features of who speaks for sets: nodes, or means over groups of them."""
+    """Return the features that speak for sets: those of nodes, or means over groups of nodes."""
     if positions.members is None:
         return x
     bounds, nodes = positions.members

@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 from torch import Tensor, nn
 
-from pgnn.errors import PGNNError
-from pgnn.nn.checks import check_features, prepare_distances
-from pgnn.nn.layer import Aggregate, PGNNLayer
+from pgnn.checks import positive_integer
+from pgnn.errors import Parameter, PGNNError
+from pgnn.nn.layer import Aggregate, PGNNLayer, check_dropout, check_features
+from pgnn.nn.positions import prepare_distances
 
 
 class PGNN(nn.Module):
@@ -20,7 +21,7 @@ class PGNN(nn.Module):
     the same model reads any graph and any number of sets.
 
     Args:
-        in_channels: Number of features a node.
+        in_channels: Number of features per node.
         hidden_channels: Length r of messages and of h.
         num_layers: Number of layers L.
         message: F: "paper", "released" or a function that makes a module for each layer, called
@@ -30,7 +31,7 @@ class PGNN(nn.Module):
         agg_s: AGG_S, over the sets.
         sigma: Non-linearity of z: "relu", "sigmoid", "tanh", a function, or None.
         normalize: Whether each row of z is scaled to length 1.
-        dropout: Chance of a number of h between layers to be dropped in training.
+        dropout: Probability that a number of h between layers is dropped in training.
         project_input: Whether a Linear takes x to hidden_channels first.
         bias: Whether F's Linear and w have one.
 
@@ -62,23 +63,16 @@ class PGNN(nn.Module):
         bias: bool = True,
     ) -> None:
         super().__init__()
-        for name, value in (
-            ("in_channels", in_channels),
-            ("hidden_channels", hidden_channels),
-            ("num_layers", num_layers),
-        ):
-            if value < 1:
-                raise PGNNError(f"{name} must be a positive integer (got {value})")
-        if not 0 <= dropout <= 1:
-            raise PGNNError(f"dropout must lie in 0..1 (got {dropout})")
+        self.in_channels = positive_integer("in_channels", in_channels)
+        self.hidden_channels = positive_integer("hidden_channels", hidden_channels)
+        self.num_layers = positive_integer("num_layers", num_layers)
+        check_dropout(dropout)
         if isinstance(message, nn.Module):
             raise PGNNError(
-                "message must make a module for each layer; give a class or function of "
-                "(in_channels, out_channels), not a module"
+                Parameter("message"),
+                " must make a module for each layer; give a class or function of "
+                "(in_channels, out_channels), not a module",
             )
-        self.in_channels = in_channels
-        self.hidden_channels = hidden_channels
-        self.num_layers = num_layers
         self.agg_m = agg_m
         self.normalize = normalize
         self.dropout = dropout
@@ -113,7 +107,7 @@ class PGNN(nn.Module):
             x: Features `[n, in_channels]`.
             distances: `pgnn.AnchorDistances` or `Positions` (`pgnn.MemberDistances` for another
                 agg_m than "closest") of one graph or a disjoint union, which all layers share; or a
-                list of them, one a layer, if each layer has anchors of its own.
+                list of them, one per layer, if each layer has anchors of its own.
 
         Raises:
             PGNNError: If x or the distances do not fit the model or each other.
@@ -126,7 +120,7 @@ class PGNN(nn.Module):
         if isinstance(distances, Sequence):
             if len(distances) != self.num_layers:
                 raise PGNNError(
-                    f"a list of distances needs one entry a layer, {self.num_layers} "
+                    f"a list of distances needs one entry per layer, {self.num_layers} "
                     f"(got {len(distances)})"
                 )
             prepared = [prepare_distances(x, entry, self.agg_m) for entry in distances]
@@ -137,7 +131,7 @@ class PGNN(nn.Module):
         for number, (layer, entry) in enumerate(zip(self.layers, prepared, strict=True)):
             assert isinstance(layer, PGNNLayer)
             last = number == self.num_layers - 1
-            z, h = layer.run(h, entry, need_z=last)
+            z, h = layer._run(h, entry, need_z=last)
             if not last:
                 h = nn.functional.dropout(h, self.dropout, self.training)
         assert z is not None

@@ -11,7 +11,7 @@ from torch.autograd.function import once_differentiable
 
 from pgnn.nn.threads import run_parts
 
-_NUMBERS_A_PART = 1 << 18  # a thread for fewer products costs more than it saves
+_NUMBERS_PER_PART = 1 << 18  # a thread for fewer products costs more than it saves
 _BUFFER_BYTES = 1 << 28  # at most this much for the threads' own gradients
 
 
@@ -96,6 +96,6 @@ def _arrays(z: Tensor, pairs: Tensor) -> tuple[Any, Any]:
 
 def _bounds(z: Tensor, pairs: Tensor, limit: int | None = None) -> list[int]:
     """Cut the pairs into parts for threads; the parts depend on sizes and thread count alone."""
-    parts = min(torch.get_num_threads(), len(pairs) * z.shape[1] // _NUMBERS_A_PART)
+    parts = min(torch.get_num_threads(), len(pairs) * z.shape[1] // _NUMBERS_PER_PART)
     parts = max(1, parts if limit is None else min(parts, limit))
     return [len(pairs) * part // parts for part in range(parts + 1)]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pgnn.errors import PGNNError
+from pgnn.errors import Parameter, PGNNError
 
 _NUM_LEVELS = 256
 _INTEGERS = (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8)
@@ -23,17 +25,21 @@ class Positions:
     Proximities are numbers >= 0 that grow with nearness, 0 for "not reached". They are held either
     as small integer codes and a table of what each code means, or exactly. `PGNN` and `PGNNLayer`
     make this themselves from `pgnn.anchor_distances`; make it yourself to move it to another
-    device once, to use personalised PageRank, or to quantise.
+    device once, to use personalised PageRank, or to quantise. However it is made, its numbers are
+    checked, because kernels address memory by them; do not change the tensors afterwards.
 
     Attributes:
         nearest: Who speaks for the set, int32 `[n, k]`: the index of the nearest anchor, or of a
-            group of `members`; -1 for nobody.
-        codes: Integers `[n, k]`, or None if `proximity` is given.
+            group of `members`; -1 if no anchor is reached.
+        codes: Integers `[n, k]`, or None if `proximity` is there.
         levels: The proximity that each code means, `[codes]`: code c means levels[c - first_code].
         first_code: The code that `levels` begins with: -1 for hops, where -1 is "not reached".
-        proximity: Exact proximities `[n, k]`, or None if `codes` are given.
+        proximity: Exact proximities `[n, k]`, or None if `codes` are there.
         members: Groups of nodes that speak with their mean, as bounds `[groups + 1]` and nodes, or
             None where single nodes speak.
+
+    Raises:
+        PGNNError: If the tensors do not fit each other, or hold numbers out of range.
     """
 
     nearest: Tensor
@@ -42,13 +48,9 @@ class Positions:
     first_code: int = 0
     proximity: Tensor | None = None
     members: tuple[Tensor, Tensor] | None = None
-    _checked: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check what a user made; kernels read memory by these numbers."""
-        if not self._checked:
-            _check_positions(self)
-            object.__setattr__(self, "_checked", True)
+        _check_positions(self)
 
     @classmethod
     def from_distances(cls, distances: Any) -> Positions:
@@ -70,15 +72,18 @@ class Positions:
         nearest = _field(distances, "nearest")
         if nearest is None:
             raise PGNNError(
-                "distances must be the result of pgnn.anchor_distances or Positions "
-                f"(got {type(distances).__name__})"
+                Parameter("distances"),
+                " must be the result of pgnn.anchor_distances or Positions "
+                f"(got {type(distances).__name__})",
             )
         hops, lengths = _field(distances, "hops"), _field(distances, "lengths")
         if (hops is None) == (lengths is None):
-            raise PGNNError("distances must have either hops or lengths")
+            raise PGNNError(Parameter("distances"), " must have either hops or lengths")
         if lengths is not None:
             if not bool((lengths >= 0).all()):
-                raise PGNNError("lengths must be numbers >= 0, infinite for not reached")
+                raise PGNNError(
+                    Parameter("lengths"), " must be numbers >= 0, infinite for not reached"
+                )
             return cls(_as_int32(nearest), proximity=1 / (lengths + 1))
         assert hops is not None
         highest = int(hops.max()) if hops.numel() else 0
@@ -111,20 +116,21 @@ class Positions:
         s = _tensor(proximity)
         if s.ndim != 2 or s.shape[1] == 0 or not s.is_floating_point():
             raise PGNNError(
-                f"proximity must be floats [n, k], k >= 1 (got {s.dtype} of shape {list(s.shape)})"
+                Parameter("proximity"),
+                f" must be floats [n, k], k >= 1 (got {s.dtype} of shape {list(s.shape)})",
             )
         n, k = s.shape
         indptr, nodes = _flat(sets)
         if len(indptr) - 1 != k:
-            raise PGNNError(f"proximity has {k} sets, but {len(indptr) - 1} sets were given")
+            raise PGNNError(f"proximity has {k} columns, but there are {len(indptr) - 1} sets")
         if nodes.size and not 0 <= nodes.min() <= nodes.max() < n:
             raise PGNNError(f"the sets hold nodes that are not in 0..{n - 1}")
         graph = _graph_of_nodes(batch, n)
         from pgnn.nn.kernels.positions import group_members
 
         num_graphs = int(graph.max()) + 1 if n else 1
-        found = group_members(indptr, nodes, graph, num_graphs)
-        bounds, members, nearest = (torch.from_numpy(array).to(s.device) for array in found)
+        groups = group_members(indptr, nodes, graph, num_graphs)
+        bounds, members, nearest = (torch.from_numpy(array).to(s.device) for array in groups)
         return cls(nearest, proximity=s, members=(bounds, members))
 
     def standardised(self) -> Positions:
@@ -156,14 +162,15 @@ class Positions:
         standardise_groups(logs.numpy(), group[reached], len(self.members[0]) - 1, 1e-9)
         standing = np.zeros_like(numbers)
         standing[reached] = logs.sigmoid_().numpy()
-        return replace(self, proximity=torch.from_numpy(standing).view(s.shape).to(s.device))
+        return self._with(proximity=torch.from_numpy(standing).view(s.shape).to(s.device))
 
     def quantised(self) -> Positions:
-        r"""Round exact proximities to 255 levels a byte can name, evenly spaced in their logarithm.
+        r"""Round exact proximities to 255 levels, evenly spaced in their logarithm.
 
-        0 stays 0. The relative error is at most (max / min)^(1/508) - 1 over the positive
-        proximities: 2.8% if they span six orders of magnitude. Layers then evaluate a learned gate
-        once a level, not once a pair, and read a quarter of the memory.
+        A code of one byte names the level. 0 stays 0. The relative error is at most
+        (max / min)^(1/508) - 1 over the positive proximities: 2.8% if they span six orders of
+        magnitude. Layers then evaluate a learned gate
+        once per level, not once per pair, and read a quarter of the memory.
 
         Example:
             >>> s = torch.tensor([[1.0, 0.0], [0.25, 0.5]])
@@ -187,7 +194,7 @@ class Positions:
         codes = (scaled.mul_(s > 0) if with_zeros else scaled).to(torch.uint8)
         levels = (low + step * torch.arange(top + 1, dtype=torch.float64, device=s.device)).exp()
         levels = torch.cat([levels.new_zeros(1), levels]).to(s.dtype)
-        return replace(self, codes=codes, levels=levels, first_code=0, proximity=None)
+        return self._with(codes=codes, levels=levels, first_code=0, proximity=None)
 
     def to(
         self, device: torch.device | str | None = None, dtype: torch.dtype | None = None
@@ -200,14 +207,23 @@ class Positions:
         def cast(tensor: Tensor | None) -> Tensor | None:
             return None if tensor is None else tensor.to(device, dtype)
 
-        return replace(
-            self,
+        return self._with(
             nearest=moved(self.nearest),
             codes=moved(self.codes),
             levels=cast(self.levels),
             proximity=cast(self.proximity),
             members=None if self.members is None else tuple(map(moved, self.members)),
         )
+
+    def _with(self, **changes: Any) -> Positions:
+        """Return a copy with tensors that a method made of checked ones: these need no new check.
+
+        `dataclasses.replace` calls `__init__`, so that it does check.
+        """
+        changed = copy(self)
+        for name, value in changes.items():
+            object.__setattr__(changed, name, value)  # the class is frozen
+        return changed
 
     @property
     def num_nodes(self) -> int:
@@ -230,9 +246,67 @@ class Positions:
         return f"Positions({kind}, {who}, num_nodes={self.num_nodes}, num_sets={self.num_sets})"
 
 
-def as_positions(distances: Any) -> Positions:
-    """Return Positions as they are; make them of anything else."""
-    return distances if isinstance(distances, Positions) else Positions.from_distances(distances)
+@runtime_checkable
+class MemberProximity(Protocol):
+    """Proximity of nodes to single members of sets, computed on demand: `pgnn.MemberDistances`."""
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes n."""
+
+    @property
+    def num_sets(self) -> int:
+        """Number of sets k."""
+
+    def blocks(self, max_rows: int) -> Iterator[tuple[int, int, Sequence[Any]]]:
+        """Yield ranges start..stop of nodes of one graph, and the members of the k sets there."""
+
+    def proximity(self, start: int, stop: int) -> Any:
+        """Return s(v, u) of the nodes v in start..stop and all nodes u, `[stop - start, n]`."""
+
+
+def prepare_distances(x: Tensor, distances: Any, agg_m: str) -> Positions | MemberProximity:
+    """Return distances in the form that layers read, checked against x and AGG_M."""
+    prepared: Positions | MemberProximity
+    if not isinstance(distances, Positions) and isinstance(distances, MemberProximity):
+        if agg_m == "closest":
+            raise PGNNError(
+                "agg_m='closest' reads pgnn.anchor_distances(graph, sets); distances to all "
+                "members are for agg_m 'mean', 'min', 'max' or 'sum'"
+            )
+        prepared = distances
+    else:
+        prepared = (
+            distances if isinstance(distances, Positions) else Positions.from_distances(distances)
+        )
+        if prepared.members is not None and agg_m != "mean":
+            raise PGNNError(
+                f"these proximities are of whole sets, which speak with their mean; the layer has "
+                f"agg_m={agg_m!r}, make it with agg_m='mean'"
+            )
+        if prepared.members is None and agg_m != "closest":
+            raise PGNNError(
+                f"agg_m={agg_m!r} needs the distance to every member, "
+                "pgnn.MemberDistances(graph, sets); these know only the nearest"
+            )
+    if prepared.num_nodes != len(x):
+        raise PGNNError(
+            f"x has {len(x)} rows, but the distances are of a graph of {prepared.num_nodes} nodes"
+        )
+    if prepared.num_sets == 0:
+        raise PGNNError("at least one anchor-set is needed (got distances to none)")
+    if isinstance(prepared, Positions):
+        if prepared.device != x.device:
+            if isinstance(distances, Positions):
+                raise PGNNError(
+                    f"x is on {x.device} but the positions are on {prepared.device}; "
+                    "use positions.to(x.device)"
+                )
+            prepared = prepared.to(x.device)
+        floats = prepared.proximity if prepared.levels is None else prepared.levels
+        if floats is not None and floats.dtype != x.dtype:
+            prepared = prepared.to(dtype=x.dtype)
+    return prepared
 
 
 def _field(distances: Any, name: str) -> Tensor | None:
@@ -241,7 +315,7 @@ def _field(distances: Any, name: str) -> Tensor | None:
 
 
 def _tensor(value: Any) -> Tensor:
-    """A tensor of a tensor, array or sequence; shares memory where torch may write to it."""
+    """Return a tensor of a tensor, array or sequence; memory is shared if it may be written to."""
     if isinstance(value, Tensor):
         return value
     array = np.asarray(value)
@@ -249,7 +323,7 @@ def _tensor(value: Any) -> Tensor:
 
 
 def _flat(sets: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Bounds and nodes of sets: those that `pgnn.AnchorSets` has, or made of sequences."""
+    """Return the bounds and nodes that `pgnn.AnchorSets` has, or make them of sequences."""
     if hasattr(sets, "indptr"):
         return sets.indptr, sets.nodes
     groups = [_tensor(nodes).cpu().long().numpy() for nodes in sets]
@@ -262,9 +336,11 @@ def _graph_of_nodes(batch: Any, num_nodes: int) -> NDArray[np.int64]:
         return np.zeros(num_nodes, dtype=np.int64)
     graph = _tensor(batch).cpu().long().numpy()
     if graph.shape != (num_nodes,):
-        raise PGNNError(f"batch must have shape [{num_nodes}] (got {list(graph.shape)})")
+        raise PGNNError(
+            Parameter("batch"), f" must have shape [{num_nodes}] (got {list(graph.shape)})"
+        )
     if num_nodes and graph.min() < 0:
-        raise PGNNError(f"batch must number the graphs from 0 (got {graph.min()})")
+        raise PGNNError(Parameter("batch"), f" must number the graphs from 0 (got {graph.min()})")
     return graph
 
 
@@ -292,11 +368,15 @@ def _check_positions(positions: Positions) -> None:
         raise PGNNError(f"proximities must be floats (got {s.dtype})")
     if nearest.numel() == 0:
         return
-    groups = len(nearest) if positions.members is None else len(positions.members[0]) - 1
+    num_speakers, kind = len(nearest), "nodes"
+    if positions.members is not None:
+        _check_members(*positions.members, len(nearest))
+        num_speakers, kind = len(positions.members[0]) - 1, "groups"
     low, high = (int(bound) for bound in nearest.aminmax())
-    if low < -1 or high >= groups:
+    if low < -1 or high >= num_speakers:
         raise PGNNError(
-            f"nearest names node {low if low < -1 else high}, but there are {groups} nodes"
+            f"nearest names {kind[:-1]} {low if low < -1 else high}, "
+            f"but there are {num_speakers} {kind}"
         )
     if s is not None:
         least, most = s.aminmax()  # NaN both, if one is
@@ -304,10 +384,30 @@ def _check_positions(positions: Positions) -> None:
             raise PGNNError("proximities must be finite numbers >= 0")
     if codes is not None:
         assert positions.levels is not None
-        last = positions.first_code + len(positions.levels) - 1
-        low, high = (int(bound) for bound in codes.aminmax())
-        if low < positions.first_code or high > last:
-            raise PGNNError(
-                f"codes must lie in {positions.first_code}..{last}, hops be >= 0, or -1 for not "
-                f"reached (got {low if low < positions.first_code else high})"
-            )
+        _check_codes(codes, positions.levels, positions.first_code)
+
+
+def _check_codes(codes: Tensor, levels: Tensor, first_code: int) -> None:
+    if levels.ndim != 1 or not levels.is_floating_point():
+        raise PGNNError(
+            Parameter("levels"),
+            f" must be floats [codes] (got {levels.dtype} of shape {list(levels.shape)})",
+        )
+    last_code = first_code + len(levels) - 1
+    low, high = (int(bound) for bound in codes.aminmax())
+    if low < first_code or high > last_code:
+        raise PGNNError(
+            Parameter("codes"),
+            f" must lie in {first_code}..{last_code}, hops be >= 0, or -1 for not "
+            f"reached (got {low if low < first_code else high})",
+        )
+
+
+def _check_members(bounds: Tensor, nodes: Tensor, num_nodes: int) -> None:
+    if bounds.dtype != torch.int64 or nodes.dtype != torch.int64 or bounds.ndim * nodes.ndim != 1:
+        raise PGNNError(Parameter("members"), " must be bounds [groups + 1] and nodes, both int64")
+    fit = len(bounds) > 0 and int(bounds[0]) == 0 and int(bounds[-1]) == len(nodes)
+    if not fit or bool((bounds.diff() < 0).any()):
+        raise PGNNError("the bounds of members must ascend from 0 to the number of their nodes")
+    if len(nodes) and not 0 <= int(nodes.min()) <= int(nodes.max()) < num_nodes:
+        raise PGNNError(f"the members hold nodes that are not in 0..{num_nodes - 1}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pgnn.nn.checks import check_choice
+from pgnn.checks import one_of
 from pgnn.nn.model import PGNN
 
 
@@ -21,7 +21,7 @@ class Preset:
         gate: What becomes of s within F; None for the variant's choice.
         c: The paper's constant: k = c log^2 n sets.
         eval_draws: Anchor draws that scores are averaged over in evaluation.
-        alpha: Chance of the walk of "ppr" to go back.
+        alpha: Probability that the walk of "ppr" restarts.
         tol: How exact "ppr" is on large graphs.
     """
 
@@ -71,10 +71,10 @@ def make_pgnn(
 
     Args:
         name: One of `PRESETS`.
-        in_channels: Number of features a node.
+        in_channels: Number of features per node.
         variant: Whose reading.
         hidden_channels: Length of messages and of h.
-        dropout: Chance of a number of h between layers to be dropped in training.
+        dropout: Probability that a number of h between layers is dropped in training.
 
     Raises:
         PGNNError: If a name is unknown.
@@ -83,8 +83,8 @@ def make_pgnn(
         >>> make_pgnn("pgnn-e-2l", in_channels=1)
         PGNN(1, 32, num_layers=2)
     """
-    check_choice("name", name, list(PRESETS))
-    check_choice("variant", variant, ["paper", "released"])
+    one_of("name", name, PRESETS)
+    one_of("variant", variant, ["paper", "released"])
     preset = PRESETS[name]
     several = preset.num_layers > 1
     settings = _PAPER if variant == "paper" else {**_RELEASED, "normalize": several}

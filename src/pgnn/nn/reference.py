@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
-from pgnn.errors import PGNNError
+from pgnn.checks import one_of
+from pgnn.errors import Parameter, PGNNError
 
 Message = Callable[[Tensor, Tensor, Tensor], Tensor]
 """F(s, h_v, h_u): the proximity s [], features h_v [d] and h_u [d] -> a message [r]."""
@@ -41,7 +42,7 @@ class ReferenceLayer:
         sigma: Non-linearity of z; None for none, as in the released code.
         agg_m: AGG_M, over the members of a set: "mean", "min", "max", "sum", or "closest": the
             message of the one member with the largest s(v, u), the lowest index among equals. If
-            no member has s > 0, that message is F(0, h_v, 0): nobody's features.
+            no member has s > 0, that message is F(0, h_v, 0), with zeros for features.
         agg_s: AGG_S, over the sets: "mean", "min", "max" or "sum".
     """
 
@@ -55,12 +56,8 @@ class ReferenceLayer:
     agg_s: str = "mean"
 
     def __post_init__(self) -> None:
-        for name, value, valid in (
-            ("agg_m", self.agg_m, ["closest", *_AGG_S]),
-            ("agg_s", self.agg_s, _AGG_S),
-        ):
-            if value not in valid:
-                raise PGNNError(f"{name} must be one of {', '.join(valid)} (got {value!r})")
+        one_of("agg_m", self.agg_m, ["closest", *_AGG_S])
+        one_of("agg_s", self.agg_s, _AGG_S)
         if len(self.sets) == 0 or any(len(nodes) == 0 for nodes in self.sets):
             raise PGNNError("a layer needs at least one anchor-set, and each at least one node")
         lowest = min(min(nodes) for nodes in self.sets)
@@ -72,7 +69,9 @@ class ReferenceLayer:
         s = self.proximity(v, u) if callable(self.proximity) else self.proximity[v, u]
         s = torch.as_tensor(s, dtype=self.weight.dtype, device=self.weight.device)
         if not s >= 0:
-            raise PGNNError(f"proximity must be a number >= 0 (got {s.item()} from {v} to {u})")
+            raise PGNNError(
+                Parameter("proximity"), f" must be a number >= 0 (got {s.item()} from {v} to {u})"
+            )
         return s
 
 
@@ -81,11 +80,11 @@ def run_algorithm_1(x: Tensor, layers: Sequence[ReferenceLayer]) -> tuple[Tensor
 
     For each node v and set i, M_v[i] = AGG_M({F(v, u, h_v, h_u) : u in S_i}); then
     z_v = sigma(M_v w + b) and h_v = AGG_S({M_v[i]}), which the next layer reads. All nodes read
-    the h of the layer before: the algorithm writes h_v anew while other nodes still need the old.
+    the h of the layer before: the algorithm overwrites h_v while others still need the old one.
 
     Args:
         x: Node features `[n, d]`.
-        layers: One entry a layer.
+        layers: One entry per layer.
 
     Raises:
         PGNNError: If there is no layer, or a message is not of w's shape.
@@ -125,15 +124,15 @@ def run_algorithm_1_layers(
 
 
 def _messages(layer: ReferenceLayer, h: Tensor, v: int, nodes: Sequence[int]) -> Tensor:
-    """Return F(v, u, h_v, h_u) of all members u that AGG_M hears, `[count, r]`."""
+    """Return F(v, u, h_v, h_u) of all members u that AGG_M reads, `[count, r]`."""
     if layer.agg_m != "closest":
-        heard = [(layer.proximity_of(v, u), h[u]) for u in nodes]
+        read = [(layer.proximity_of(v, u), h[u]) for u in nodes]
     else:
         # max() keeps the first of equals, and the nodes ascend.
         u = max(sorted(nodes), key=lambda node: layer.proximity_of(v, node).item())
         s = layer.proximity_of(v, u)
-        heard = [(s, h[u] if s > 0 else torch.zeros_like(h[u]))]
-    return torch.stack([_message(layer, s, h[v], h_u) for s, h_u in heard])
+        read = [(s, h[u] if s > 0 else torch.zeros_like(h[u]))]
+    return torch.stack([_message(layer, s, h[v], h_u) for s, h_u in read])
 
 
 def _message(layer: ReferenceLayer, s: Tensor, h_v: Tensor, h_u: Tensor) -> Tensor:
@@ -177,8 +176,7 @@ def linear_message(
         >>> F(torch.tensor(0.5), torch.tensor([3.0]), torch.tensor([4.0]))
         tensor([32.])
     """
-    if form not in ("paper", "released"):
-        raise PGNNError(f"form must be 'paper' or 'released' (got {form!r})")
+    one_of("form", form, get_args(Form))
 
     def message(s: Tensor, h_v: Tensor, h_u: Tensor) -> Tensor:
         if gate is not None:

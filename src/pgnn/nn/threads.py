@@ -1,7 +1,8 @@
 """Parts of work on the threads torch already has.
 
 torch's OpenMP threads spin for milliseconds after every operation, waiting for the next. Threads of
-our own would share the cores with them and come out slower than one thread; theirs start at once.
+our own, as in `pgnn.threads`, would share the cores with them and come out slower than one thread;
+torch's threads start at once. This needs torch, which `pgnn.threads` must not import.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pairs with labels, and a graph split into what is seen and what is asked."""
+"""Pairs with labels, and a graph split into what a model sees and the pairs it is asked about."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pgnn.errors import PGNNError
+from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
-from pgnn.pairs.ranks import Pairs, as_pairs
+from pgnn.pairs.codes import Pairs, as_pairs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,7 +28,8 @@ class PairSet:
         pairs, labels = as_pairs(self.pairs), np.array(self.labels, dtype=bool)
         if labels.shape != (len(pairs),):
             raise PGNNError(
-                f"labels must have one entry a pair, [{len(pairs)}] (got {list(labels.shape)})"
+                Parameter("labels"),
+                f" must have one entry per pair, [{len(pairs)}] (got {list(labels.shape)})",
             )
         for name, array in (("pairs", pairs), ("labels", labels)):
             array.setflags(write=False)
@@ -66,8 +67,8 @@ class Split:
         graph: The visible graph. For links it is made of the training edges alone, so that nothing
             computed from it can know of a held-out edge; nodes, features and labels are all there.
         train: Pairs to learn from.
-        val: Pairs to choose by.
-        test: Pairs to judge by.
+        val: Pairs to choose the best epoch by.
+        test: Pairs to judge the model by.
     """
 
     graph: Graph

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgnn.errors import PGNNError
-from pgnn.positions.small_anchors import draw_at_once
+from pgnn.checks import number, one_of, positive_integer
+from pgnn.errors import Parameter, PGNNError
 
 Scheme = Literal["bernoulli", "fixed"]
 
-_SMALL_GRAPH = 1 << 9  # graphs up to this many nodes are drawn at once
+MAX_SETS = 100_000
+"""The most sets that `sample_anchor_sets` draws: the paper's k is below 1,000 for any graph."""
+
+_SMALL_GRAPH = 1 << 9  # sets of graphs up to this many nodes are drawn at once
 _CHUNK_TRIALS = 1 << 22  # (node, set) pairs decided at once while sampling
 
 
@@ -22,12 +27,18 @@ _CHUNK_TRIALS = 1 << 22  # (node, set) pairs decided at once while sampling
 class AnchorSets:
     """k non-empty sets of nodes, stored flat; `sets[i]` is the i-th as sorted node indices.
 
+    Make one with `sample_anchor_sets` or `from_sets`. The arrays are read-only, and checked however
+    the object was made, because searches address memory by them.
+
     Attributes:
         indptr: Bounds of the sets in `nodes`, int64 `[k + 1]`.
         nodes: The members of all sets, one set after the other, each sorted, int32.
         num_nodes: How many nodes the graph has that the indices refer to.
         size_class: The i of S_(i,j), int64 `[k]`: set (i, j) takes about num_nodes / 2**i nodes.
-            0 for a set that was given, or is a union of sets of different graphs.
+            0 for a set that was not sampled, or is a union of sets of different graphs.
+
+    Raises:
+        PGNNError: If the arrays are not as described.
 
     Example:
         >>> sets = AnchorSets.from_sets([[2, 0], [1]], num_nodes=3)
@@ -41,6 +52,7 @@ class AnchorSets:
     size_class: NDArray[np.int64]
 
     def __post_init__(self) -> None:
+        _check_flat(self.indptr, self.nodes, self.num_nodes, self.size_class)
         for array in (self.indptr, self.nodes, self.size_class):
             array.setflags(write=False)
 
@@ -51,9 +63,10 @@ class AnchorSets:
         Raises:
             PGNNError: If there is no set, a set is empty, or an index is not a node.
         """
+        num_nodes = positive_integer("num_nodes", num_nodes)
         members: list[NDArray[np.int32]] = []
-        for position, given in enumerate(sets):
-            array = np.atleast_1d(np.asarray(given))
+        for position, candidate in enumerate(sets):
+            array = np.atleast_1d(np.asarray(candidate))
             if array.size == 0:
                 raise PGNNError(f"anchor-set {position} is empty; give it at least one node")
             if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
@@ -75,7 +88,7 @@ class AnchorSets:
 
     @classmethod
     def of(cls, sets: AnchorSets | Iterable[ArrayLike], num_nodes: int) -> AnchorSets:
-        """Return AnchorSets of a graph of so many nodes: as they are, or built from any node sets.
+        """Return AnchorSets of a graph of `num_nodes` nodes, built from any node sets if need be.
 
         Raises:
             PGNNError: If they are of another graph, or `from_sets` refuses them.
@@ -152,6 +165,34 @@ class AnchorSets:
         )
 
 
+def _check_flat(indptr: Any, nodes: Any, num_nodes: int, size_class: Any) -> None:
+    """Refuse arrays by which a search would read the wrong memory, or name the wrong anchor."""
+    arrays = (("indptr", indptr, np.int64), ("nodes", nodes, np.int32))
+    for name, array, dtype in (*arrays, ("size_class", size_class, np.int64)):
+        if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
+            raise PGNNError(
+                f"{name} must be a flat array of {np.dtype(dtype)}; "
+                "AnchorSets.from_sets makes one of any node sets"
+            )
+    positive_integer("num_nodes", num_nodes)
+    bounds_fit = len(indptr) > 1 and indptr[0] == 0 and indptr[-1] == len(nodes)
+    if not bounds_fit or (np.diff(indptr) < 1).any() or len(size_class) != len(indptr) - 1:
+        raise PGNNError(
+            Parameter("indptr"),
+            " must be the bounds of one or more non-empty sets within nodes, "
+            "with an entry of size_class for each set",
+        )
+    if nodes.min() < 0 or nodes.max() >= num_nodes:
+        bad = nodes.min() if nodes.min() < 0 else nodes.max()
+        raise PGNNError(f"nodes holds {bad}, but node indices must lie in 0..{num_nodes - 1}")
+    falls = np.flatnonzero(nodes[1:] <= nodes[:-1]) + 1  # only from one set to the next
+    if not np.isin(falls, indptr).all():
+        raise PGNNError(Parameter("nodes"), " must ascend within each set, without repeats")
+
+
+# ---------------------------------------------------------------------- sampling
+
+
 def sample_anchor_sets(
     num_nodes: int | Sequence[int],
     c: float = 1.0,
@@ -170,8 +211,9 @@ def sample_anchor_sets(
     Args:
         num_nodes: Number of nodes n; or, for a disjoint union, of each of its graphs. Then the i-th
             set is the union of an i-th set of each graph, and `num_sets` must be given.
-        c: The paper's constant; at least one set a size class is drawn.
-        num_sets: Draw this many sets instead, spread evenly over the size classes.
+        c: The paper's constant; at least one set per size class is drawn.
+        num_sets: Draw this many sets instead, spread evenly over the size classes. At most 100,000,
+            as for the number that `c` asks for.
         scheme: How a set is drawn.
         rng: Seed or generator; the same seed gives the same sets.
 
@@ -183,17 +225,18 @@ def sample_anchor_sets(
         >>> len(sets), sets.size_class[[0, 8, -1]].tolist()
         (64, [1, 2, 8])
     """
-    sizes = np.atleast_1d(np.asarray(num_nodes, dtype=np.int64))
-    if sizes.size == 0 or sizes.min() < 1:
-        raise PGNNError(f"num_nodes must be a positive integer (got {num_nodes})")
-    if sizes.size > 1 and num_sets is None:
-        raise PGNNError("several graphs need the same number of sets; give num_sets")
-    if not (c > 0 and np.isfinite(c)):
-        raise PGNNError(f"c must be a positive number (got {c})")
-    if num_sets is not None and num_sets < 1:
-        raise PGNNError(f"num_sets must be a positive integer (got {num_sets})")
-    if scheme not in ("bernoulli", "fixed"):
-        raise PGNNError(f"scheme must be 'bernoulli' or 'fixed' (got {scheme!r})")
+    sizes = _graph_sizes(num_nodes)
+    if number("c", c) <= 0:
+        raise PGNNError(Parameter("c"), f" must be a positive number (got {c})")
+    one_of("scheme", scheme, get_args(Scheme))
+    if num_sets is not None:
+        positive_integer("num_sets", num_sets)
+        if num_sets > MAX_SETS:
+            raise PGNNError(
+                Parameter("num_sets"), f" must be at most {MAX_SETS:,} (got {num_sets})"
+            )
+    elif sizes.size > 1:
+        raise PGNNError("several graphs need the same number of sets; give ", Parameter("num_sets"))
     generator = np.random.default_rng(rng)
     if sizes.size > 1:
         assert num_sets is not None
@@ -204,30 +247,42 @@ def sample_anchor_sets(
             )
             return AnchorSets.union(list(parts))
         return _sample_at_once(generator, sizes, num_sets, scheme)
-    num_nodes = int(sizes[0])
-    classes = max(1, num_nodes.bit_length() - 1)  # floor(log2 n)
+    size = int(sizes[0])
+    classes = _num_size_classes(size)
     if num_sets is None:
+        if c * classes * classes > MAX_SETS:
+            raise PGNNError(
+                Parameter("c"), f" = {c:g} makes more than {MAX_SETS:,} anchor-sets; give less"
+            )
         num_sets = classes * max(1, int(c * classes))
-    if num_nodes <= _SMALL_GRAPH:
+    if size <= _SMALL_GRAPH:
         return _sample_at_once(generator, sizes, num_sets, scheme)
     size_class = 1 + np.arange(num_sets, dtype=np.int64) * classes // num_sets
     draw = _draw_bernoulli if scheme == "bernoulli" else _draw_fixed
     members: list[NDArray[np.int32]] = []
     for i, count in zip(*np.unique(size_class, return_counts=True), strict=True):
-        members += draw(generator, num_nodes, int(i), int(count))
-    return AnchorSets._flat(members, num_nodes, size_class)
+        members += draw(generator, size, int(i), int(count))
+    return AnchorSets._flat(members, size, size_class)
 
 
-def _sample_at_once(
-    generator: np.random.Generator, sizes: NDArray[np.int64], num_sets: int, scheme: Scheme
-) -> AnchorSets:
-    """Draw sets for each of some small graphs by deciding all (set, node) pairs at once."""
-    members, size_class = draw_at_once(generator, sizes, num_sets, fixed=scheme == "fixed")
-    num_nodes = int(sizes.sum())
-    entries = np.flatnonzero(members)  # set * n + node
-    indptr = np.searchsorted(entries, np.arange(num_sets + 1) * num_nodes)
-    nodes = (entries % num_nodes).astype(np.int32)
-    return AnchorSets(indptr.astype(np.int64), nodes, num_nodes, size_class)
+def _graph_sizes(num_nodes: Any) -> NDArray[np.int64]:
+    """Return the number of nodes of each graph."""
+    if np.ndim(num_nodes) == 0:
+        return np.array([positive_integer("num_nodes", num_nodes)], dtype=np.int64)
+    sizes = np.asarray(num_nodes)
+    if sizes.ndim != 1 or sizes.size == 0 or sizes.dtype.kind not in "iu" or sizes.min() < 1:
+        raise PGNNError(
+            Parameter("num_nodes"), f" must be a positive integer, or several (got {num_nodes})"
+        )
+    return sizes.astype(np.int64)
+
+
+def _num_size_classes(num_nodes: int) -> int:
+    """Return L = floor(log2 n), at least 1."""
+    return max(1, num_nodes.bit_length() - 1)
+
+
+# ---------------------------------------------------------------------- large graphs, set by set
 
 
 def _draw_bernoulli(
@@ -252,7 +307,7 @@ def _draw_bernoulli(
 
 def _successes(generator: np.random.Generator, trials: int, i: int) -> NDArray[np.int64]:
     """Return which of many independent trials succeed, each with probability 1/2^i, ascending."""
-    if i <= 3:  # the AND of i fair bits, eight trials a byte
+    if i <= 3:  # the AND of i fair bits, eight trials per byte
         num_bytes = (trials + 7) // 8
         fair = np.frombuffer(generator.bytes(i * num_bytes), dtype=np.uint8)
         bits = np.bitwise_and.reduce(fair.reshape(i, num_bytes), axis=0)
@@ -277,3 +332,92 @@ def _draw_fixed(
     size = max(1, num_nodes >> i)
     draws = (generator.choice(num_nodes, size, replace=False, shuffle=False) for _ in range(count))
     return [np.sort(nodes).astype(np.int32) for nodes in draws]
+
+
+# ---------------------------------------------------------------------- small graphs, all at once
+
+
+def _sample_at_once(
+    generator: np.random.Generator, sizes: NDArray[np.int64], num_sets: int, scheme: Scheme
+) -> AnchorSets:
+    """Draw the sets of one or several small graphs by deciding all (set, node) pairs at once."""
+    members, size_class = draw_at_once(generator, sizes, num_sets, fixed=scheme == "fixed")
+    num_nodes = int(sizes.sum())
+    entries = np.flatnonzero(members)  # set * n + node
+    indptr = np.searchsorted(entries, np.arange(num_sets + 1) * num_nodes)
+    nodes = (entries % num_nodes).astype(np.int32)
+    return AnchorSets(indptr.astype(np.int64), nodes, num_nodes, size_class)
+
+
+def draw_at_once(
+    generator: np.random.Generator, sizes: NDArray[np.int64], num_sets: int, *, fixed: bool
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Return which nodes are in which set, `[num_sets, n]`, and the size class i of each set.
+
+    In each graph, set t takes each node with probability 1/2^i, drawn again while it is empty, or
+    exactly size/2^i of them. Graphs of a union have size classes of their own; those of a single
+    graph are returned, 0 for a union.
+    """
+    plan = _plan(tuple(sizes.tolist()), num_sets)
+    if fixed:
+        return _draw_fixed_at_once(generator, plan), plan.shown
+    trials = generator.random(plan.shape, dtype=np.float32)
+    limits = plan.chance if len(sizes) == 1 else np.repeat(plan.chance, sizes, axis=1)
+    members = np.asarray(trials < limits)
+    while True:
+        empty = ~np.logical_or.reduceat(members, plan.starts, axis=1)  # [k, graphs]
+        if not empty.any():
+            return members, plan.shown
+        for t, g in zip(*np.nonzero(empty), strict=True):
+            nodes = slice(plan.starts[g], plan.starts[g] + sizes[g])
+            members[t, nodes] = generator.random(sizes[g], dtype=np.float32) < plan.chance[t, g]
+
+
+class _Plan(NamedTuple):
+    """What is the same in every draw.
+
+    Attributes:
+        shape: Number of sets and of nodes.
+        starts: First node of each graph.
+        shown: Size class of each set, 0 for a union.
+        chance: Probability that a set takes a node of a graph, float32 `[k, graphs]`.
+        runs: Consecutive sets that take equally many nodes of a graph: which sets, which nodes are
+            the graph's, how many of them each set takes.
+    """
+
+    shape: tuple[int, int]
+    starts: NDArray[np.int64]
+    shown: NDArray[np.int64]
+    chance: NDArray[np.float32]
+    runs: list[tuple[slice, slice, int]]
+
+
+@lru_cache(maxsize=64)
+def _plan(sizes: tuple[int, ...], num_sets: int) -> _Plan:
+    classes = np.array([_num_size_classes(size) for size in sizes])
+    size_class = 1 + np.arange(num_sets)[:, None] * classes // num_sets  # [k, graphs]
+    shown = size_class[:, 0] if len(sizes) == 1 else np.zeros(num_sets, dtype=np.int64)
+    starts = np.cumsum([0, *sizes])
+    chance = np.float32(0.5) ** size_class.astype(np.float32)
+    chance[:, np.array(sizes) == 1] = 1
+    runs = []
+    for g, size in enumerate(sizes):
+        nodes = slice(int(starts[g]), int(starts[g + 1]))
+        counts = np.maximum(1, size >> size_class[:, g])
+        cuts = [0, *np.flatnonzero(np.diff(counts)) + 1, num_sets]  # neighbours: classes ascend
+        runs += [
+            (slice(int(first), int(last)), nodes, int(counts[first]))
+            for first, last in itertools.pairwise(cuts)
+        ]
+    return _Plan((num_sets, int(starts[-1])), starts[:-1], shown, chance, runs)
+
+
+def _draw_fixed_at_once(generator: np.random.Generator, plan: _Plan) -> NDArray[np.bool_]:
+    """Take as many nodes as planned for each set: those with the smallest random keys."""
+    keys = generator.random(plan.shape)
+    members = np.empty(plan.shape, dtype=bool)
+    for sets, nodes, count in plan.runs:
+        block = keys[sets, nodes]
+        largest = np.partition(block, count - 1)[:, count - 1, None]
+        np.less_equal(block, largest, out=members[sets, nodes])
+    return members

@@ -7,9 +7,11 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgnn.errors import PGNNError
+from pgnn.checks import integer
+from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.positions.anchors import AnchorSets, sample_anchor_sets
+from pgnn.positions.distances import anchor_distances
 
 _BLOCK_PAIRS = 1 << 21  # pairs of nodes looked at together: about 100 MB
 
@@ -17,8 +19,9 @@ _BLOCK_PAIRS = 1 << 21  # pairs of nodes looked at together: about 100 MB
 class Distortion(float):
     """How far an embedding is from keeping the distances of a graph up to scale; 1 is perfect.
 
-    It is a number, expansion * contraction, and knows what it is made of. Over the measured pairs,
-    with d the distance in the graph and d' in the embedding:
+    The distortion is a number, expansion * contraction, to be compared, rounded and printed as any
+    other; so this is a float, which also carries what it was computed from. Over the measured
+    pairs, with d the distance in the graph and d' in the embedding:
 
     Attributes:
         expansion: max d' / d; at most 1 for `bourgain_embedding` with p = 1.
@@ -28,8 +31,8 @@ class Distortion(float):
         num_pairs: How many ordered pairs were measured. If none, the three above are 1.
 
     Example:
-        >>> found = Distortion(expansion=0.5, contraction=6.0, mean=1.5, num_pairs=12)
-        >>> found, found.contraction
+        >>> measured = Distortion(expansion=0.5, contraction=6.0, mean=1.5, num_pairs=12)
+        >>> measured, measured.contraction
         (3.0, 6.0)
     """
 
@@ -41,7 +44,7 @@ class Distortion(float):
     def __new__(
         cls, expansion: float, contraction: float, mean: float, num_pairs: int
     ) -> Distortion:
-        """Multiply, and keep the parts."""
+        """Multiply, and keep the factors."""
         value = math.inf if math.isinf(contraction) else expansion * contraction
         self = super().__new__(cls, value)
         self.expansion, self.contraction = expansion, contraction
@@ -49,6 +52,7 @@ class Distortion(float):
         return self
 
     def __getnewargs__(self) -> tuple[float, float, float, int]:  # type: ignore[override]
+        """Say how to make a copy, which float would make of the product alone."""
         return self.expansion, self.contraction, self.mean, self.num_pairs
 
 
@@ -102,7 +106,7 @@ def distortion(
 
     Args:
         graph: An undirected graph; weights are lengths.
-        embedding: Finite numbers, a row a node.
+        embedding: Finite numbers, one row per node.
         p: Distances in the embedding are those of l_p, p >= 1 (`math.inf` for the maximum).
         num_sources: Measure only the pairs of this many random nodes with all nodes. The worst pair
             may then be missed: the result is a lower bound.
@@ -122,7 +126,7 @@ def distortion(
 
     _check_undirected(graph)
     if not p >= 1:
-        raise PGNNError(f"p must be at least 1 (got {p})")
+        raise PGNNError(Parameter("p"), f" must be at least 1 (got {p})")
     positions = _as_positions(embedding, graph.num_nodes)
     sources = _choose_sources(graph.num_nodes, num_sources, rng)
     at_once = max(1, _BLOCK_PAIRS // graph.num_nodes)
@@ -163,8 +167,6 @@ def _embed(graph: Graph, sets: AnchorSets) -> NDArray[np.float64]:
 
 def _lengths(graph: Graph, sets: AnchorSets) -> NDArray[np.float64]:
     """Return d(v, S_i) `[num_nodes, num_sets]`, infinite where the set is not reached."""
-    from pgnn.positions.distances import anchor_distances
-
     distances = anchor_distances(graph, sets)
     if distances.lengths is not None:
         return np.array(distances.lengths, dtype=np.float64)
@@ -179,8 +181,10 @@ def _choose_sources(
     """Return all nodes, or `num_sources` random ones."""
     if num_sources is None:
         return np.arange(num_nodes)
-    if not 1 <= num_sources <= num_nodes:
-        raise PGNNError(f"num_sources must lie in 1..{num_nodes} (got {num_sources})")
+    if integer("num_sources", num_sources, at_least=0) not in range(1, num_nodes + 1):
+        raise PGNNError(
+            Parameter("num_sources"), f" must lie in 1..{num_nodes} (got {num_sources})"
+        )
     return np.random.default_rng(rng).choice(num_nodes, num_sources, replace=False)
 
 
@@ -189,10 +193,11 @@ def _as_positions(embedding: ArrayLike, num_nodes: int) -> NDArray[np.float64]:
     try:
         positions = np.asarray(embedding, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise PGNNError(f"the embedding must be numbers, a row a node ({error})") from error
+        raise PGNNError(f"the embedding must be numbers, one row per node ({error})") from error
     if positions.ndim != 2 or positions.shape[0] != num_nodes:
         raise PGNNError(
-            f"the embedding must have a row a node, [{num_nodes}, k] (got {list(positions.shape)})"
+            f"the embedding must have one row per node, [{num_nodes}, k] "
+            f"(got {list(positions.shape)})"
         )
     if not np.isfinite(positions).all():
         raise PGNNError("the embedding must be finite (got NaN or infinity)")

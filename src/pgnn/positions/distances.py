@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgnn.errors import PGNNError
+from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.positions.anchors import AnchorSets
 from pgnn.threads import Progress, resolve_threads
@@ -25,11 +25,32 @@ class AnchorDistances:
             -1 where none is reached; None for a weighted graph.
         lengths: Length of the shortest path to it, float64 `[n, k]`, infinite where none is
             reached; None for an unweighted graph.
+
+    Raises:
+        PGNNError: If the arrays do not fit each other. Models check the numbers as they read them.
     """
 
     nearest: NDArray[np.int32]
     hops: NDArray[Any] | None = None
     lengths: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        if (self.hops is None) == (self.lengths is None):
+            raise PGNNError(Parameter("distances"), " must have either hops or lengths")
+        distance = self.lengths if self.hops is None else self.hops
+        kinds = ("nearest", self.nearest, "iu"), ("hops", self.hops, "iu")
+        for name, array, kind in (*kinds, ("lengths", self.lengths, "f")):
+            if array is None:
+                continue
+            if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in kind:
+                numbers = "integers" if kind == "iu" else "floats"
+                raise PGNNError(Parameter(name), f" must be an array of {numbers} [n, k]")
+        assert distance is not None
+        if self.nearest.shape != distance.shape:
+            raise PGNNError(
+                "nearest and the distances must have the same shape [n, k] "
+                f"(got {list(self.nearest.shape)} and {list(distance.shape)})"
+            )
 
     @property
     def num_nodes(self) -> int:
@@ -65,8 +86,8 @@ def anchor_distances(
         sets: AnchorSets, or any node sets.
         cutoff: Look no farther than this distance (the paper's q); what lies beyond counts as
             unreachable.
-        num_threads: By default all cores.
-        progress: Called with (sets done, sets in all) now and then.
+        num_threads: By default one per core.
+        progress: Called with (sets searched, sets in all) now and then.
 
     Raises:
         PGNNError: If the sets are not of this graph or an argument is out of range.
@@ -78,8 +99,7 @@ def anchor_distances(
         ([[0, 1], [1, 0], [1, 1], [0, 2]], [[0, 1], [0, 1], [3, 1], [3, 1]])
     """
     sets = AnchorSets.of(sets, graph.num_nodes)
-    if cutoff is not None and not cutoff >= 0:
-        raise PGNNError(f"cutoff must be a number >= 0 (got {cutoff})")
+    check_cutoff(cutoff)
     threads = resolve_threads(num_threads)
     if graph.weights is not None:
         from pgnn.positions.weighted import length_distances
@@ -93,8 +113,14 @@ def anchor_distances(
     return AnchorDistances(nearest, hops=hops)
 
 
+def check_cutoff(cutoff: float | None) -> None:
+    """Raise if a cutoff is neither None nor a number >= 0; it may be infinite."""
+    if cutoff is not None and not cutoff >= 0:
+        raise PGNNError(Parameter("cutoff"), f" must be a number >= 0 (got {cutoff})")
+
+
 class MemberDistances:
-    """Proximity 1/(d + 1) of nodes to every single node, found by search when it is asked for.
+    """Proximity 1/(d + 1) of nodes to every single node, searched when a layer reads it.
 
     All pairs at once would be n x n; this holds the graph and gives rows of that matrix in blocks.
 
@@ -104,7 +130,10 @@ class MemberDistances:
         cutoff: Look no farther than this distance; what lies beyond has proximity 0.
         batch: Which graph each node is of, `[n]`, ascending, if this is a disjoint union; only
             members of a node's own graph are aggregated for it.
-        num_threads: By default all cores.
+        num_threads: By default one per core.
+
+    Raises:
+        PGNNError: If the sets are not of this graph or an argument is out of range.
 
     Example:
         >>> path = Graph.from_edges([(0, 1), (1, 2)])
@@ -122,6 +151,7 @@ class MemberDistances:
         num_threads: int | None = None,
     ) -> None:
         sets = AnchorSets.of(sets, graph.num_nodes)
+        check_cutoff(cutoff)
         self.graph, self.sets = graph, sets
         self.cutoff, self.num_threads = cutoff, num_threads
         # A search finds distances to its sources: sources v in the reversed graph give d(v, u).
@@ -131,7 +161,8 @@ class MemberDistances:
             which = np.asarray(batch)
             if which.shape != (graph.num_nodes,) or np.any(np.diff(which) < 0):
                 raise PGNNError(
-                    f"batch must be {graph.num_nodes} ascending graph indices, one a node"
+                    Parameter("batch"),
+                    f" must be {graph.num_nodes} ascending graph indices, one per node",
                 )
             self._bounds = [0, *(np.flatnonzero(np.diff(which)) + 1).tolist(), graph.num_nodes]
 
@@ -146,7 +177,7 @@ class MemberDistances:
         return len(self.sets)
 
     def blocks(self, max_rows: int) -> Iterator[tuple[int, int, Sequence[NDArray[np.int32]]]]:
-        """Give ranges start..stop of nodes of one graph, and the members of the k sets there."""
+        """Yield ranges start..stop of nodes of one graph, and the members of the k sets there."""
         for low, high in zip(self._bounds[:-1], self._bounds[1:], strict=True):
             members = [nodes[(nodes >= low) & (nodes < high)] for nodes in self.sets]
             for start in range(low, high, max_rows):
@@ -154,18 +185,18 @@ class MemberDistances:
 
     def proximity(self, start: int, stop: int) -> NDArray[np.float64]:
         """Return 1/(d(v, u) + 1) of v in start..stop and all u, 0 where u is not reached."""
-        found = anchor_distances(
+        to_rows = anchor_distances(
             self._searched,
             AnchorSets.from_sets(range(start, stop), self.num_nodes),
             cutoff=self.cutoff,
             num_threads=self.num_threads,
         )
-        if found.hops is None:
-            assert found.lengths is not None
-            return np.ascontiguousarray(1 / (found.lengths.T + 1))
-        table = 1 / np.maximum(np.arange(int(found.hops.max()) + 2, dtype=np.float64), 1)
+        if to_rows.hops is None:
+            assert to_rows.lengths is not None
+            return np.ascontiguousarray(1 / (to_rows.lengths.T + 1))
+        table = 1 / np.maximum(np.arange(int(to_rows.hops.max()) + 2, dtype=np.float64), 1)
         table[0] = 0  # hops of -1
-        return np.ascontiguousarray(table[found.hops.T.astype(np.intp) + 1])
+        return np.ascontiguousarray(table[to_rows.hops.T.astype(np.intp) + 1])
 
     def __repr__(self) -> str:
         return f"MemberDistances(num_nodes={self.num_nodes}, num_sets={self.num_sets})"

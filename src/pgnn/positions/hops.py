@@ -1,20 +1,20 @@
-"""Unweighted distances: which kernel, how wide the keys, how wide the result."""
+"""Unweighted distances: which kernel searches, how wide its keys are, how wide the result is."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pgnn.graph import Graph
 from pgnn.positions.anchors import AnchorSets
-from pgnn.positions.kernels import emit
 from pgnn.positions.kernels import search as kernels
 from pgnn.positions.kernels.rows import ROW_BYTES, empty_rows
 from pgnn.positions.order import is_kept, relabelled, row_arrays
-from pgnn.threads import Progress, run_blocks
+from pgnn.threads import Progress, Scratch, run_blocks
 
 # Sets of at most 2^12 members, no farther than 13 hops, fit in 16-bit keys.
 RANK_BITS = 12
@@ -24,7 +24,8 @@ EARLY_FETCH_BYTES = 8 << 20
 EARLY_FETCH_AHEAD = 24
 # A push writes at random places; a pull reads at random places, and the processor overlaps reads.
 PUSH_ADVANTAGE = 32
-# Visits a node, on average, after which a queue search a set takes over from sweeps.
+# Sweeps give up when they have visited every node this many times on average. The queue, which
+# searches from one set after the other, then starts anew.
 MAX_VISITS = 16
 # Below this many (node, set) pairs starting threads costs more than it saves.
 SERIAL_PAIRS = 1 << 17
@@ -40,19 +41,23 @@ class _Form:
 
     @property
     def lanes(self) -> int:
-        """Sets a row."""
+        """How many sets share a row of keys."""
         return ROW_BYTES // np.dtype(self.key_type).itemsize
 
     @property
     def mask_type(self) -> type[np.unsignedinteger[Any]]:
-        """A bit a lane."""
+        """The type of a mask with one bit per lane."""
         return np.uint32 if self.lanes == 32 else np.uint16
 
     def cap(self, cutoff: int | None, hops_type: type[np.signedinteger[Any]]) -> int:
-        """The farthest level to search: the cutoff, or what fits in keys and result."""
+        """Return the farthest level to search: the cutoff, or what fits in keys and result."""
         bits = np.dtype(self.key_type).itemsize * 8 - self.shift
         fits = min((1 << bits) - 3, int(np.iinfo(hops_type).max))
         return fits if cutoff is None else min(fits, cutoff)
+
+    def block(self, numbers: range, cap: int) -> kernels.Block:
+        """Return some sets in this layout, as kernels read them."""
+        return numbers.start, len(numbers), self.shift, cap
 
 
 RANKS = _Form(np.uint16, RANK_BITS, ranked=True)
@@ -64,7 +69,7 @@ class _TooFarError(Exception):
 
 @dataclass(frozen=True)
 class _Job:
-    """What is asked for."""
+    """One call of `hop_distances`."""
 
     graph: Graph
     sets: AnchorSets
@@ -74,11 +79,16 @@ class _Job:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Nodes and sets."""
+        """Number of nodes and of sets."""
         return self.graph.num_nodes, len(self.sets)
 
+    @property
+    def flat_sets(self) -> kernels.Sets:
+        """Bounds and members of all sets, as kernels read them."""
+        return self.sets.indptr, self.sets.nodes.view(np.uint32)
+
     def form(self, key_type: type[np.unsignedinteger[Any]]) -> _Form:
-        """Keys that hold indices of this graph's nodes."""
+        """Return the layout of keys that hold indices of this graph's nodes."""
         return _Form(key_type, max(1, (self.graph.num_nodes - 1).bit_length()))
 
     @property
@@ -86,11 +96,16 @@ class _Job:
         """How far to fetch rows early."""
         return EARLY_FETCH_AHEAD if self.shape[0] * ROW_BYTES > EARLY_FETCH_BYTES else 0
 
-    def fits(self, ended: int, cap: int) -> bool:
-        """Whether a search that ended so found all that was asked for."""
+    def is_complete(self, ended: int, cap: int) -> bool:
+        """Return whether a search that ended so has all distances up to the cutoff."""
         return ended == kernels.FINISHED or (ended == kernels.AT_CAP and cap == self.cutoff)
 
-    def run(self, work: Any, blocks: list[range], make_scratch: Any) -> None:
+    def run(
+        self,
+        work: Callable[[range, Scratch], None],
+        blocks: list[range],
+        make_scratch: Callable[[], Scratch],
+    ) -> None:
         """Work on all blocks, on threads if it is worth it."""
         threads = 1 if self.shape[0] * self.shape[1] < SERIAL_PAIRS else self.num_threads
         run_blocks(work, blocks, make_scratch, threads, self.progress)
@@ -105,57 +120,65 @@ def hop_distances(
 ) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Search from all sets; returns (hops, nearest), `[n, k]` each, -1 where unreachable."""
     job = _Job(graph, sets, cutoff, num_threads, _rising(progress))
-    found = None
-    if cutoff is not None or not is_kept(graph):  # its order is kept: levels gave up before
-        found = search_by_levels(job)
+    result: tuple[NDArray[Any], NDArray[np.int32]] | None = None
+    if cutoff is not None or not is_kept(graph):  # an order is kept only after levels gave up
+        result = search_by_levels(job)
     for key_type, hops_type in ((np.uint32, np.int16), (np.uint64, np.int32)):
-        if found is None:
-            found = search_by_sweeps(job, key_type, hops_type)
-    assert found is not None, "a distance is below the number of nodes, which fits in 32 bits"
-    return _compact(found[0]), found[1]
+        if result is None:
+            result = search_by_sweeps(job, key_type, hops_type)
+    assert result is not None, "a distance is below the number of nodes, which fits in 32 bits"
+    hops, nearest = result
+    return _compact(hops), nearest
+
+
+class _LevelScratch(NamedTuple):
+    """What one thread needs to search by levels, 88 bytes per node; see `search_levels`."""
+
+    key: NDArray[np.uint32]
+    masks: list[NDArray[np.uint32]]
+    lists: list[NDArray[np.uint32]]
 
 
 def search_by_levels(job: _Job) -> tuple[NDArray[np.int8], NDArray[np.int32]] | None:
     """Search hop by hop; None if the diameter is too large for that."""
     n, k = job.shape
     hops, nearest = np.empty((n, k), dtype=np.int8), np.empty((n, k), dtype=np.int32)
-    rows = row_arrays(job.graph)
-    sets = (job.sets.indptr, job.sets.nodes.view(np.uint32))
+    rows, sets = row_arrays(job.graph), job.flat_sets
     places = np.arange(n, dtype=np.uint32)  # each node's keys lie in its own row
     indexed = job.form(np.uint32)
     near = True
 
-    def attempt(form: _Form, block: range, scratch: tuple[Any, ...]) -> bool:
+    def attempt(form: _Form, numbers: range, scratch: _LevelScratch) -> bool:
         cap = form.cap(job.cutoff, np.int8)
-        rows_of_keys, masks, lists = scratch
-        key = rows_of_keys.view(form.key_type)
-        narrow = [mask.view(form.mask_type)[:n] for mask in masks]
-        where = (block.start, len(block), form.shift, cap)
-        options = (job.ahead, PUSH_ADVANTAGE, form.ranked)
-        ended = kernels.search_levels(*rows, *sets, *where, *options, key, *narrow, *lists)
-        if not job.fits(ended, cap):
+        block = form.block(numbers, cap)
+        key = scratch.key.view(form.key_type)
+        masks = (mask.view(form.mask_type)[:n] for mask in scratch.masks)
+        shaped = (key, *masks, *scratch.lists)
+        ended = kernels.search_levels(
+            rows, sets, block, job.ahead, PUSH_ADVANTAGE, form.ranked, shaped
+        )
+        if not job.is_complete(ended, cap):
             return False
         if form.ranked:
-            emit.emit_ranked(key, *sets, *where, hops, nearest)
+            kernels.emit_ranked(key, sets, block, hops, nearest)
         else:
-            emit.emit_block(key, places, *where, hops, nearest)
+            kernels.emit_block(key, places, block, hops, nearest)
         return True
 
-    def work(block: range, scratch: tuple[Any, ...]) -> None:
+    def work(numbers: range, scratch: _LevelScratch) -> None:
         nonlocal near  # other threads set it too, but only ever to False
-        if near and len(block) > indexed.lanes:
-            if attempt(RANKS, block, scratch):
+        if near and len(numbers) > indexed.lanes:
+            if attempt(RANKS, numbers, scratch):
                 return
             near = False
-        for part in (block[: indexed.lanes], block[indexed.lanes :]):
+        for part in (numbers[: indexed.lanes], numbers[indexed.lanes :]):
             if part and not attempt(indexed, part, scratch):
                 raise _TooFarError
 
-    def make_scratch() -> tuple[Any, ...]:  # 88 bytes a node
+    def make_scratch() -> _LevelScratch:
         masks = [np.empty(n, dtype=np.uint32) for _ in range(3)]
-        # One entry more than nodes: lists are written before it is known whether the entry stays.
         lists = [np.empty(n + 1, dtype=np.uint32) for _ in range(3)]
-        return empty_rows(n, np.uint32), masks, lists
+        return _LevelScratch(empty_rows(n, np.uint32), masks, lists)
 
     try:
         job.run(work, level_blocks(job.sets, indexed.lanes), make_scratch)
@@ -168,7 +191,7 @@ def level_blocks(sets: AnchorSets, lanes: int) -> list[range]:
     """Cut the sets into blocks: of 32 where all are small enough for ranks, else of `lanes`.
 
     Cut from the end: the last sets are the smallest, so they reach farthest and cost most. A block
-    that is not full is left to the first, which cost least.
+    that is not full is left to the first sets, which cost least.
     """
     small = sets.sizes <= MAX_RANKED
     blocks: list[range] = []
@@ -180,6 +203,15 @@ def level_blocks(sets: AnchorSets, lanes: int) -> list[range]:
     return blocks
 
 
+class _SweepScratch(NamedTuple):
+    """What one thread needs to search by sweeps or queues: 73 bytes per node, or 77."""
+
+    key: NDArray[Any]
+    dirty: NDArray[np.uint8]
+    single: NDArray[Any]
+    queue: NDArray[np.uint32]
+
+
 def search_by_sweeps(
     job: _Job,
     key_type: type[np.unsignedinteger[Any]],
@@ -189,25 +221,28 @@ def search_by_sweeps(
     n, k = job.shape
     form = job.form(key_type)
     cap = form.cap(job.cutoff, hops_type)
-    places, moved = relabelled(job.graph)
-    rows = row_arrays(moved)
+    (places, rows), sets = relabelled(job.graph), job.flat_sets
     hops, nearest = np.empty((n, k), dtype=hops_type), np.empty((n, k), dtype=np.int32)
-    sets = (job.sets.indptr, job.sets.nodes.view(np.uint32))
 
-    def work(block: range, scratch: tuple[Any, ...]) -> None:
-        where = (block.start, len(block), form.shift, cap)
+    def work(numbers: range, scratch: _SweepScratch) -> None:
+        block = form.block(numbers, cap)
         key, dirty, single, queue = scratch
-        options = (job.ahead, MAX_VISITS * n)
-        ended = kernels.search_sweeps(*rows, *sets, *where, *options, places, key, dirty)
+        ended = kernels.search_sweeps(
+            rows, sets, block, job.ahead, MAX_VISITS * n, places, key, dirty
+        )
         if ended == kernels.GAVE_UP:
-            ended = kernels.search_queue(*rows[2:], *sets, *where, places, key, single, queue)
-        if not job.fits(ended, cap):
+            ended = kernels.search_queue(rows, sets, block, places, key, single, queue)
+        if not job.is_complete(ended, cap):
             raise _TooFarError
-        emit.emit_block(key, places, *where, hops, nearest)
+        kernels.emit_block(key, places, block, hops, nearest)
 
-    def make_scratch() -> tuple[Any, ...]:  # 73 bytes a node, or 77
-        dirty, queue = np.empty(n, dtype=np.uint8), np.empty(n + 1, dtype=np.uint32)
-        return empty_rows(n, form.key_type), dirty, np.empty(n, dtype=form.key_type), queue
+    def make_scratch() -> _SweepScratch:
+        return _SweepScratch(
+            key=empty_rows(n, form.key_type),
+            dirty=np.empty(n, dtype=np.uint8),
+            single=np.empty(n, dtype=form.key_type),
+            queue=np.empty(n + 1, dtype=np.uint32),
+        )
 
     blocks = [range(max(0, stop - form.lanes), stop) for stop in range(k, 0, -form.lanes)]
     try:
@@ -223,11 +258,11 @@ def _rising(progress: Progress | None) -> Progress | None:
         return None
     most = 0
 
-    def report(done: int, total: int) -> None:
+    def report(num_searched: int, total: int) -> None:
         nonlocal most
-        if done > most:
-            most = done
-            progress(done, total)
+        if num_searched > most:
+            most = num_searched
+            progress(num_searched, total)
 
     return report
 

@@ -10,12 +10,12 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgnn.errors import PGNNError
+from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.positions.anchors import AnchorSets
 from pgnn.threads import Progress, resolve_threads, run_blocks
 
-_BLOCK_SETS = 16  # columns solved together: two cache lines a node
+_BLOCK_SETS = 16  # columns solved together: two cache lines per node
 _FLOAT32_ROUNDING = 2.0**-24
 _SMALLEST_TOL = 1e-7
 _SMALLEST_ALPHA = 1e-6  # a smaller one takes tens of millions of products on a directed graph
@@ -37,16 +37,16 @@ def anchor_ppr(
 
         ppr_v = alpha * sum_t (1 - alpha)^t e_v W^t
 
-    is where a walk is found that starts at v, restarts at v with probability alpha before each
-    step, and else follows an edge at random: W = D^-1 A. Weights are strengths here, not lengths:
+    is where a walk is that starts at v, restarts at v with probability alpha before each step, and
+    else follows an edge at random: W = D^-1 A. Weights are strengths here, not lengths:
     an edge is taken with probability proportional to its weight. Directed edges are walked from
     source to target. A node without outgoing edges sends the walk back to v, as in
     `networkx.pagerank(personalization={v: 1})`.
 
     All sets are solved together, in blocks of 16. With the defaults a block takes at most 28 sparse
     products on an undirected graph and 87, often half, on a directed one. Besides the result, the
-    memory is at most 24 bytes a stored edge and 384 bytes a node and thread; nothing of n x n is
-    ever made.
+    memory is at most 24 bytes per stored edge and 384 bytes per node and thread; nothing of n x n
+    is ever made.
 
     Args:
         graph: The graph to walk on.
@@ -58,8 +58,8 @@ def anchor_ppr(
         per_degree: Whether to take the mean of ppr_v(u) / degree(u), which on an undirected graph
             is symmetric in u and v. The degree is the sum of the weights of the (outgoing) edges,
             taken as 1 for a node without any.
-        num_threads: Number of threads, by default one a core. It does not change the result.
-        progress: Called as `progress(sets_done, num_sets)` after each block.
+        num_threads: Number of threads, by default one per core. It does not change the result.
+        progress: Called with (sets solved, sets in all) after each block.
 
     Returns:
         float32 `[num_nodes, num_sets]`.
@@ -191,7 +191,7 @@ def _degrees(graph: Graph) -> NDArray[np.float64]:
 def _sources(
     sets: AnchorSets, block: range, alpha: float, strength: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return a column a set, at most alpha, and the factors `[len(block)]` that make them means."""
+    """Return one column per set, at most alpha, and the factors that make means of them."""
     source = np.zeros((len(strength), len(block)))
     scale = np.empty(len(block))
     for column, index in enumerate(block):
@@ -205,9 +205,12 @@ def _sources(
 def _check(alpha: float, tol: float) -> None:
     """Refuse arguments out of range."""
     if not _SMALLEST_ALPHA <= alpha < 1:
-        raise PGNNError(f"alpha must be at least {_SMALLEST_ALPHA} and below 1 (got {alpha})")
+        raise PGNNError(
+            Parameter("alpha"), f" must be at least {_SMALLEST_ALPHA} and below 1 (got {alpha})"
+        )
     if not _SMALLEST_TOL <= tol < 1:
         raise PGNNError(
-            f"tol must be at least {_SMALLEST_TOL}, because results are float32, and below 1 "
-            f"(got {tol})"
+            Parameter("tol"),
+            f" must be at least {_SMALLEST_TOL}, because results are float32, and below 1 "
+            f"(got {tol})",
         )

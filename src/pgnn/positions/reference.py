@@ -51,7 +51,7 @@ def reference_distances(
 def reference_ppr(
     graph: Graph, sets: AnchorSets, alpha: float = 0.15, *, per_degree: bool = False
 ) -> NDArray[np.float64]:
-    """Compute `anchor_ppr` in float64 by one dense solve a node.
+    """Compute `anchor_ppr` in float64 by one dense solve per node.
 
     The walk from v has the stationary vector p = alpha e_v + (1 - alpha) p W_v, where W_v is the
     row-normalised adjacency matrix with e_v in the rows of nodes without outgoing edges.

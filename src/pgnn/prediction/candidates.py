@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
-from pgnn.prediction.choice import Keys, Rows, Taken, key_pairs, pair_keys
+from pgnn.pairs.codes import Codes, edge_codes, ordered_pairs
+from pgnn.prediction.choice import Rows, Taken
 
 Score = Callable[[NDArray[np.int64]], NDArray[np.float64]]
 
@@ -178,12 +179,12 @@ class _Job:
     generator: np.random.Generator
 
     @cached_property
-    def joined(self) -> Keys:
-        """Edges with an asked node, sorted."""
-        edges = self.graph.edges().astype(np.int64)
+    def joined(self) -> Codes:
+        """Sorted codes of the edges with an asked node."""
+        edges = self.graph.edges()
         if len(self.asked) < self.graph.num_nodes:
             edges = edges[np.isin(edges, self.asked).any(axis=1)]
-        return np.sort(edges[:, 0] * self.graph.num_nodes + edges[:, 1])
+        return np.sort(edge_codes(edges, self.graph.num_nodes, directed=False))
 
     @cached_property
     def total(self) -> int:
@@ -211,9 +212,9 @@ class _Job:
                 wanted[row, self.graph.neighbors(u)] = False
             wanted[row, self.asked[:row]] = False  # listed there
         rows, v = np.nonzero(wanted)
-        keys = pair_keys(self.asked[rows], v, n)
+        codes = edge_codes(np.stack([self.asked[rows], v], axis=1), n, directed=False)
         number = f"all {self.total:,}" if self.total else "there are no"
-        return Candidates(key_pairs(np.sort(keys), n), True, f"{number} {self.kind}")
+        return Candidates(ordered_pairs(np.sort(codes), n), True, f"{number} {self.kind}")
 
     def likely(self, x: NDArray[np.float32] | None, width: int, metric: str) -> Candidates:
         """List pairs that are near in the embedding or in the graph."""
@@ -231,11 +232,11 @@ class _Job:
                 barred, x, *search[1:], dot=metric == "dot", width=width, generator=self.generator
             )
             taken.add(near, self.limit // 2)
-        edges = not self.include_edges or taken.add_keys(self.joined, self.limit)
+        edges = not self.include_edges or taken.add_codes(self.joined, self.limit)
         two = reached_in_two(*search, 2 * self.limit)
         within = taken.add(two, self.limit) and edges
         words = "pairs within 2 hops" if within else "likely pairs 2 hops apart"
-        if within and len(taken.keys) < self.limit:
+        if within and len(taken.codes) < self.limit:
             three = reached_in_three(*search, 2 * self.limit, two)
             whole = taken.add(three, self.limit)
             words = "pairs within 3 hops" if whole else f"{words}, likely pairs 3 hops apart"
@@ -245,8 +246,8 @@ class _Job:
             fit = taken.add(near, self.limit)
             number = f"{'the' if fit else 'up to'} {width} {'' if exactly else 'nearly '}nearest"
             words = f"{words} and {number} embeddings of each node"
-        how = f"{words}: {len(taken.keys):,} of {self.total:,} {self.kind}"
-        return Candidates(key_pairs(taken.keys, n), False, how)
+        how = f"{words}: {len(taken.codes):,} of {self.total:,} {self.kind}"
+        return Candidates(ordered_pairs(taken.codes, n), False, how)
 
 
 def _check_positive(name: str, number: Any) -> None:

@@ -29,7 +29,7 @@ def render_results(records: Sequence[dict[str, Any]]) -> str:
     """Render the records of `pgnn reproduce` as one HTML page: the tables beside the paper's.
 
     Args:
-        records: The lines of `reproduction.jsonl`, as `pgnn.experiments.run.Store` reads them.
+        records: The lines of `reproduction.jsonl`, as `pgnn.experiments.store.Store` reads them.
 
     Raises:
         PGNNError: If there are no records, or plotly or jinja2 is not installed.

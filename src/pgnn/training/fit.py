@@ -110,16 +110,16 @@ def fit(
     run = _Run(model, decoder, splits, settings, draws, seed)
     if checkpoint is not None and resume and Path(checkpoint).exists():
         run.restore(Path(checkpoint))
-    with torch.random.fork_rng(devices=[]), _few_threads(run.largest_batch):
+    with torch.random.fork_rng(devices=[]), one_thread(run.largest_batch <= _ONE_THREAD_NODES):
         run.train(checkpoint, progress)
     return run.fit
 
 
 @contextmanager
-def _few_threads(num_nodes: int) -> Iterator[None]:
-    """Train small graphs on one thread: waking torch's others costs more than they do."""
+def one_thread(when: bool = True) -> Iterator[None]:
+    """Train small models on one thread: waking torch's others costs more than they save."""
     before = torch.get_num_threads()
-    if num_nodes <= _ONE_THREAD_NODES:
+    if when:
         torch.set_num_threads(1)
     try:
         yield
@@ -141,7 +141,7 @@ class _Run:
     ) -> None:
         self.modules = nn.ModuleDict({"model": model, "decoder": decoder})
         self.settings, self.draws, self.seed = settings, draws, seed
-        self.eval_every = settings.eval_every or 5
+        self.eval_every = settings.eval_every
         self.device = device = next(model.parameters()).device
         self.train_batches = _batches(splits, ("train",), settings.batch_graphs, device)
         self.eval_batches = _batches(splits, ("val", "test"), settings.batch_graphs, device)

@@ -14,10 +14,11 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
+from pgnn import checks
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
 from pgnn.nn import PRESETS, DistanceDecoder, DotDecoder, make_baseline, make_pgnn
-from pgnn.pairs.ranks import as_pairs
+from pgnn.pairs.codes import as_pairs
 from pgnn.pairs.sets import PairSet, Split
 from pgnn.training.batches import Batch, Draws, default_num_sets
 from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
@@ -60,7 +61,7 @@ class Inputs:
             c = recipe.c or PRESETS[recipe.model].c
             largest = max(graph.num_nodes for graph in graphs)
             num_sets = recipe.num_sets or default_num_sets(largest, c)
-        mean, scale = _feature_scale(graphs, standardise)
+        mean, scale = feature_scale(graphs, standardise)
         return cls(num_sets, mean, scale, _mean_weight(graphs))
 
 
@@ -100,7 +101,7 @@ class Learner:
     @property
     def embedding_width(self) -> int:
         """How many numbers the embedding of a node has."""
-        return self.num_sets or self.recipe.hidden_channels
+        return self.num_sets or self.recipe.hidden_channels or 0
 
     # ------------------------------------------------------------------ training
 
@@ -134,7 +135,7 @@ class Learner:
             self.model,
             self.decoder,
             ready,
-            settings=recipe,
+            settings=recipe.fit_settings(),
             draws=self._draws(None if recipe.num_sets is None else self.num_sets),
             seed=recipe.seed,
             checkpoint=checkpoint,
@@ -278,7 +279,9 @@ class Learner:
                 raise ValueError("it holds something else")
             recipe = Recipe.from_dict(description["recipe"])
             inputs = Inputs(
-                int(description["num_sets"]), *_read_scale(tensors), float(description["unit"])
+                int(description["num_sets"]),
+                *read_feature_scale(tensors),
+                float(description["unit"]),
             )
             has_sets = recipe.model in PRESETS
             if not 0 < inputs.unit < math.inf or (inputs.num_sets > 0) != has_sets:
@@ -323,6 +326,9 @@ def _make_modules(
 ) -> tuple[nn.Module, nn.Module]:
     """Return a model and a decoder with weights drawn from the recipe's seed."""
     num_features = 1 if inputs.mean is None else len(inputs.mean)
+    width, dropout = recipe.hidden_channels, recipe.dropout
+    assert width is not None, "the recipe is not resolved"
+    assert dropout is not None
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(recipe.seed)
         decoder = DotDecoder() if recipe.decoder == "dot" else DistanceDecoder()
@@ -331,14 +337,11 @@ def _make_modules(
                 recipe.model,
                 num_features,
                 variant=recipe.variant,
-                hidden_channels=recipe.hidden_channels,
-                dropout=recipe.dropout,
+                hidden_channels=width,
+                dropout=dropout,
             )
         else:
-            width = recipe.hidden_channels
-            model = make_baseline(
-                recipe.model, num_features, out_channels=width, dropout=recipe.dropout
-            )
+            model = make_baseline(recipe.model, num_features, out_channels=width, dropout=dropout)
     return model.to(device), decoder.to(device)
 
 
@@ -366,10 +369,10 @@ def _mean_weight(graphs: Sequence[Graph]) -> float:
         return float(np.concatenate(weights).mean())
 
 
-def _feature_scale(
+def feature_scale(
     graphs: Sequence[Graph], standardise: bool
 ) -> tuple[Floats | None, Floats | None]:
-    """Return mean and deviation of each feature; None where nodes have nothing to tell apart."""
+    """Return mean and deviation of each feature; None where nodes have none to tell them apart."""
     if any(graph.x is None or not graph.x.shape[1] for graph in graphs):
         return None, None
     x = np.concatenate([np.asarray(graph.x, dtype=np.float64) for graph in graphs])
@@ -384,7 +387,7 @@ def _feature_scale(
     return x.mean(axis=0).astype(np.float32), scale
 
 
-def _read_scale(tensors: Mapping[str, Tensor]) -> tuple[Floats | None, Floats | None]:
+def read_feature_scale(tensors: Mapping[str, Tensor]) -> tuple[Floats | None, Floats | None]:
     """Return mean and deviation of the features among the tensors of a file.
 
     Raises:
@@ -414,15 +417,28 @@ class Scorer:
         """Return the mean over draws of the chance of each pair, `[m]`."""
         return self.with_spread(pairs)[0]
 
-    def with_spread(self, pairs: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the mean over draws, and the standard deviation, both `[m]`."""
+    def logits(self, pairs: ArrayLike) -> NDArray[np.float64]:
+        """Return a number per pair to rank by: the mean chance, `[m]`."""
+        return self.with_spread(pairs)[0]
+
+    def with_spread(
+        self, pairs: ArrayLike, *, base_rate: float = 0.5
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the mean over draws of the chance, and the standard deviation, both `[m]`.
+
+        Args:
+            pairs: Node indices `[m, 2]`.
+            base_rate: The share of links among the pairs in question; in training it was a half.
+        """
+        shift = math.log(checks.share("base_rate", base_rate) / (1 - base_rate))
         index = torch.from_numpy(as_pairs(pairs, len(self.embeddings[0])))
         index = index.to(self.embeddings[0].device)
         total = np.zeros(len(index))
         squares = np.zeros(len(index))
         with torch.no_grad():
             for embedding in self.embeddings:
-                chance = torch.sigmoid(self.decoder(embedding, index).double()).cpu().numpy()
+                logits = self.decoder(embedding, index).double() + shift
+                chance = torch.sigmoid(logits).cpu().numpy()
                 total += chance
                 squares += chance**2
         mean = total / len(self.embeddings)

@@ -15,7 +15,7 @@ from pgnn.evaluation.judging import Judgement, judge_graphs, judge_heuristics
 from pgnn.graph import Graph
 from pgnn.pairs.sets import Split
 from pgnn.training.fit import Fit, Progress
-from pgnn.training.learner import Learner, make_learner
+from pgnn.training.learners import AnyLearner, make_any_learner
 from pgnn.training.outcome import Experiment, GraphFacts, Outcome, versions
 from pgnn.training.recipe import Recipe
 from pgnn.training.runs import CHECKPOINT, claim_folder, release_folder, save_run
@@ -51,7 +51,7 @@ class Problem:
 class Trained:
     """A trained learner, the course of its training, and what it came to."""
 
-    learner: Learner
+    learner: AnyLearner
     fit: Fit
     outcome: Outcome
 
@@ -60,7 +60,8 @@ def split_graph(graph: Graph, recipe: Recipe) -> Split:
     """Split a graph into what training sees, and pairs to learn from, choose by and judge by."""
     maker = split_links if recipe.task == "link" else split_pairs
     rng = generator_of(recipe.seed, Purpose.SPLIT)
-    return maker(graph, rng=rng, val=recipe.val, test=recipe.test)
+    val = recipe.resolved(graph.num_nodes).val or 0.0  # pgnn-best holds out nothing to choose by
+    return maker(graph, rng=rng, val=val, test=recipe.test)
 
 
 def train(
@@ -90,7 +91,7 @@ def train(
         PGNNError: If the directory holds a run already, or training is not possible.
     """
     splits = problem.splits
-    learner = make_learner(
+    learner = make_any_learner(
         recipe,
         [split.graph for split in splits],
         device=device,
@@ -153,7 +154,7 @@ def _claimed(out: Path | None, config: Mapping[str, Any], resume: bool) -> Itera
         raise
 
 
-def _judge_model(learner: Learner, fit: Fit, splits: Sequence[Split]) -> Judgement | None:
+def _judge_model(learner: AnyLearner, fit: Fit, splits: Sequence[Split]) -> Judgement | None:
     """Judge the scores of the test pairs; None if there are none."""
     tested = [split for split in splits if len(split.test)]
     if not tested:

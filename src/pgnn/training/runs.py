@@ -29,10 +29,10 @@ from pgnn.graph import Graph
 from pgnn.io import id_array
 from pgnn.io.atomic import make_folder, open_atomic
 from pgnn.io.write import write_columns
-from pgnn.pairs.ranks import as_pairs
+from pgnn.pairs.codes import as_pairs, edge_codes, is_among
 from pgnn.pairs.sets import PairSet
 from pgnn.training.fit import Epoch
-from pgnn.training.learner import Learner
+from pgnn.training.learners import AnyLearner, load_learner
 from pgnn.training.outcome import Outcome
 
 FORMAT = 2
@@ -71,7 +71,7 @@ class Run:
     """
 
     folder: Path
-    learner: Learner
+    learner: AnyLearner
     outcome: Outcome
     history: list[dict[str, float | None]]
     config: dict[str, Any]
@@ -127,7 +127,7 @@ def release_folder(folder: Path) -> None:
 def save_run(
     folder: str | Path,
     *,
-    learner: Learner,
+    learner: AnyLearner,
     graph: Graph,
     seen: Graph,
     pairs: PairSet,
@@ -165,7 +165,7 @@ def load_run(folder: str | Path, *, device: str = "cpu") -> Run:
         raise PGNNError(f"{place / _METRICS}: is damaged ({error}); train anew") from error
     return Run(
         folder=place,
-        learner=Learner.load(place / _MODEL, device=device),
+        learner=load_learner(place / _MODEL, device=device),
         outcome=outcome,
         history=_read_history(place / _HISTORY),
         config=read_config(place / _CONFIG),
@@ -285,17 +285,16 @@ def _write_graph(path: Path, graph: Graph, seen: Graph, pairs: PairSet) -> None:
             allow_pickle=False,
             **arrays,
             node_ids=id_array(graph),
-            seen=np.isin(_ranks(graph), _ranks(seen)),
+            seen=is_among(_codes(graph), _codes(seen)),
             directed=np.array(graph.directed),
             pairs=pairs.pairs,
             labels=pairs.labels,
         )
 
 
-def _ranks(graph: Graph) -> NDArray[np.int64]:
-    """Return a number for each edge, the same in graphs of the same nodes."""
-    edges = graph.edges().astype(np.int64)
-    return edges[:, 0] * graph.num_nodes + edges[:, 1]
+def _codes(graph: Graph) -> NDArray[np.int64]:
+    """Return one code per edge, sorted as edges are."""
+    return edge_codes(graph.edges(), graph.num_nodes, directed=graph.directed)
 
 
 def _read_data(path: Path, content: bytes) -> RunData:

@@ -11,29 +11,20 @@ Two tasks: "link" (is there an edge?) and "pair" (do two nodes have the same lab
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgnn.errors import PGNNError
+from pgnn import checks
+from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
-from pgnn.pairs.ranks import (
-    LabelledPairs,
-    Pairs,
-    as_pairs,
-    draw_distinct,
-    draw_non_edges,
-    sorted_distinct,
-    unordered_ranks,
-)
+from pgnn.names import PROTOCOLS, TASKS, Protocol, Task
+from pgnn.pairs.codes import Pairs, as_pairs, sorted_distinct, unordered_codes
+from pgnn.pairs.labelled import LabelledPairs
+from pgnn.pairs.negatives import draw_distinct, draw_non_edges, draw_not_stored
 from pgnn.pairs.sets import PairSet as PairSet
 from pgnn.pairs.sets import Split as Split
-from pgnn.training.folds import hide_in_folds as hide_in_folds
-from pgnn.training.released import released_edge_parts, released_sets, released_sizes
-
-Protocol = Literal["paper", "released"]
-Task = Literal["link", "pair"]
 
 _TEST_GRAPHS = 0.2  # the paper's share of whole graphs held out for testing
 _VAL_GRAPHS = 0.1
@@ -81,9 +72,9 @@ def split_links(
     _check(protocol, val, test)
     generator = np.random.default_rng(rng)
     if protocol == "released":
-        parts = released_edge_parts(graph, generator, val, test)
+        parts = _released_edge_parts(graph, generator, val, test)
         positives = [as_pairs(graph.edges()[part]) for part in parts]
-        sets = released_sets(positives, graph.num_nodes, generator)
+        sets = _released_sets(positives, graph.num_nodes, generator)
         return Split(graph.with_edges(parts[0]), *sets)
     parts = _edge_parts(graph, generator, val, test)
     return Split(graph.with_edges(parts[0]), *_with_non_edges(graph, parts, generator))
@@ -133,8 +124,8 @@ def split_pairs(
         pairs = _labelled_pairs(graph, max_positives)
         count = min(pairs.num_same, max_positives)
         stored = pairs.same(draw_distinct(generator, count, pairs.num_same))
-        parts = _cut(stored, released_sizes(count, val, test))
-        return Split(graph, *released_sets(parts, graph.num_nodes, generator))
+        parts = _cut(stored, _released_sizes(count, val, test))
+        return Split(graph, *_released_sets(parts, graph.num_nodes, generator))
     positives, negatives = _balanced_pairs(graph, generator, max_positives)
     sizes = _part_sizes(len(positives), val, test, "pairs of the same label")
     sets = map(PairSet.join, _cut(positives, sizes), _cut(negatives, sizes))
@@ -179,8 +170,7 @@ def make_splits(
             the message says which.
     """
     _check(protocol, val, test)
-    if task not in ("link", "pair"):
-        raise PGNNError(f"task must be 'link' or 'pair' (got {task!r})")
+    checks.one_of("task", task, TASKS)
     if not graphs:
         raise PGNNError("at least one graph is needed (got none)")
     generator = np.random.default_rng(rng)
@@ -215,10 +205,53 @@ def make_splits(
     return splits
 
 
+def hide_in_folds(split: Split, num_folds: int, *, rng: int | np.random.Generator) -> list[Split]:
+    """Cut the training pairs of a split for links into folds, each hidden from its own graph.
+
+    A model that sees an edge can tell it by its two ends being neighbours, and held-out edges never
+    are. So the edges of a fold are learnt from the graph of the other folds' edges.
+
+    Args:
+        split: What `split_links` made.
+        num_folds: Number of folds, at least 2.
+        rng: Seed or generator.
+
+    Returns:
+        First the split without its training pairs, to choose and judge by; then one split per fold,
+        with training pairs alone.
+
+    Raises:
+        PGNNError: If there are fewer joined pairs of nodes than folds.
+
+    Example:
+        >>> ring = Graph.from_edges([(v, (v + 1) % 10) for v in range(10)])
+        >>> parts = hide_in_folds(split_links(ring, rng=0), 4, rng=0)
+        >>> [part.graph.num_edges for part in parts], parts[1].train
+        ([8, 6, 6, 6, 6], PairSet(positives=2, negatives=2))
+    """
+    generator = np.random.default_rng(rng)
+    edges = as_pairs(split.graph.edges())
+    joined, which = np.unique(unordered_codes(edges), return_inverse=True)
+    if num_folds < 2 or len(joined) < num_folds:
+        raise PGNNError(
+            f"the number of folds must be at least 2 and at most the number of training edges, "
+            f"{len(joined)} (got {num_folds})"
+        )
+    # Both directions of a pair of nodes go to the same fold.
+    fold = generator.permutation(np.arange(len(joined)) % num_folds)[which]
+    negatives = split.train.negatives
+    negative_fold = generator.permutation(np.arange(len(negatives)) % num_folds)
+    none = PairSet(edges[:0], np.empty(0, dtype=bool))
+    parts = [replace(split, train=none)]
+    for number in range(num_folds):
+        pairs = PairSet.join(edges[fold == number], negatives[negative_fold == number])
+        parts.append(Split(split.graph.with_edges(fold != number), pairs, none, none))
+    return parts
+
+
 def _check(protocol: str, val: float, test: float) -> None:
     """Refuse arguments out of range."""
-    if protocol not in ("paper", "released"):
-        raise PGNNError(f"protocol must be 'paper' or 'released' (got {protocol!r})")
+    checks.one_of("protocol", protocol, PROTOCOLS)
     if not (val >= 0 and test >= 0 and val + test < 1):
         raise PGNNError(
             f"val and test must be shares >= 0 that leave some for training (got {val} and {test})"
@@ -266,7 +299,7 @@ def _edge_parts(
     graph: Graph, generator: np.random.Generator, val: float, test: float
 ) -> list[NDArray[np.intp]]:
     """Return which edges go to each part; both directions of a pair of nodes go to the same."""
-    joined, which = np.unique(unordered_ranks(as_pairs(graph.edges())), return_inverse=True)
+    joined, which = np.unique(unordered_codes(as_pairs(graph.edges())), return_inverse=True)
     sizes = _part_sizes(len(joined), val, test, "pairs of joined nodes")
     part = generator.permutation(np.repeat(np.arange(len(_PARTS)), sizes))[which]
     return [np.flatnonzero(part == index) for index in range(len(_PARTS))]
@@ -278,7 +311,7 @@ def _with_non_edges(
     """Give each part as many negatives, all different, joined in no part and no direction."""
     edges = as_pairs(graph.edges())
     sizes = [len(part) for part in parts]
-    joined = sorted_distinct(unordered_ranks(edges))
+    joined = sorted_distinct(unordered_codes(edges))
     negatives = draw_non_edges(generator, joined, graph.num_nodes, sum(sizes))
     if graph.directed:
         turned = generator.random(len(negatives)) < 0.5
@@ -306,10 +339,11 @@ def _links_of_one_part(
 
 def _labelled_pairs(graph: Graph, max_positives: int) -> LabelledPairs:
     """Return the pairs of a graph by label; refuse a graph that has no positives or negatives."""
-    if max_positives < 1:
-        raise PGNNError(f"max_positives must be a positive integer (got {max_positives})")
+    checks.positive_integer("max_positives", max_positives)
     if graph.y is None:
-        raise PGNNError("task 'pair' needs node labels, and the graph has none; give it y")
+        raise PGNNError(
+            "task 'pair' needs node labels, and the graph has none; give ", Parameter("y")
+        )
     pairs = LabelledPairs.of(graph.y)
     if not pairs.num_different:
         raise PGNNError(
@@ -339,3 +373,32 @@ def _pairs_of_one_part(
     sets = [PairSet.join(positives[:0], negatives[:0])] * len(_PARTS)
     sets[role] = PairSet.join(positives, negatives)
     return Split(graph, *sets)
+
+
+# ---------------------------------------------------------------------- the released code's flaws
+
+
+def _released_sizes(total: int, val: float, test: float) -> list[int]:
+    """Return the part sizes of the released code, which rounds down where a part begins."""
+    first, second = int((1 - (val + test)) * total), int((1 - test) * total)
+    return [first, second - first, total - second]
+
+
+def _released_edge_parts(
+    graph: Graph, generator: np.random.Generator, val: float, test: float
+) -> list[NDArray[np.intp]]:
+    """Cut the edges, in random order, where the released code does."""
+    order = generator.permutation(graph.num_edges)
+    return np.split(order, np.cumsum(_released_sizes(graph.num_edges, val, test))[:-1])
+
+
+def _released_sets(
+    parts: Sequence[Pairs], num_nodes: int, generator: np.random.Generator
+) -> list[PairSet]:
+    """Give each part as many of the released code's negatives."""
+    stored = np.concatenate(parts)
+    known = [parts[0], stored, stored]  # training negatives are compared to training positives
+    return [
+        PairSet.join(part, draw_not_stored(generator, taken, num_nodes, len(part)))
+        for part, taken in zip(parts, known, strict=True)
+    ]

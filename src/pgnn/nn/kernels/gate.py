@@ -35,7 +35,7 @@ def gate_backward(
     grad_out_weight: Any,
     grad_out_bias: Any,
 ) -> None:
-    """Add to the gradients of the parameters, of the gradient of each code's gate."""
+    """Add to the gradients of the parameters, given the gradient of each code's gate."""
     for c in range(len(levels)):
         for o in range(len(out_bias)):
             grad_out_bias[o] += grad[c, o]

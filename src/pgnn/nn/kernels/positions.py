@@ -1,4 +1,4 @@
-"""Compiled loops of `positions`. Imported when first used: numba is slow to load."""
+"""Compiled loops of `nn.positions`. Imported when first used: numba is slow to load."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def group_members(
     Set i is nodes[indptr[i]:indptr[i + 1]], and v is of graph[v].
 
     Returns:
-        Bounds of the groups `[num_graphs * k + 1]`, members group by group in the given order, and
-        the group that speaks to each node for each set, `[n, k]`, -1 for a group of nobody.
+        Bounds of the groups `[num_graphs * k + 1]`, members group by group in the order they came,
+        and the group that speaks to each node for each set, `[n, k]`, -1 for an empty group.
     """
     k = len(indptr) - 1
     bounds = np.zeros(num_graphs * k + 1, dtype=np.int64)

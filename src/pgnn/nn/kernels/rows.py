@@ -34,7 +34,7 @@ from pgnn.nn.kernels.vector import (
     where_positive,
 )
 
-_SETS_AHEAD = 12  # anchor rows are asked for so many sets early
+_SETS_AHEAD = 12  # anchor rows are fetched this many sets early
 
 
 @njit(nogil=True, cache=True)

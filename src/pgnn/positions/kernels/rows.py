@@ -1,8 +1,8 @@
 """Vector operations on one cache line of search keys: what numba's compiler will not vectorise.
 
-A key array has a row a node and a lane a set: `[n, 32]` of uint16, `[n, 16]` of uint32 or `[n, 8]`
-of uint64, 64 bytes a row, aligned to 64. Each function below becomes a handful of vector
-instructions; bit l of a mask speaks of lane l. Masks are uint32 for 32 lanes, else uint16.
+A key array has one row per node and one lane per set: `[n, 32]` of uint16, `[n, 16]` of uint32 or
+`[n, 8]` of uint64. A row is 64 bytes, aligned to 64. Each function below becomes a handful of
+vector instructions. Bit l of a mask belongs to lane l; masks are uint32 for 32 lanes, else uint16.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ def first_row(
     front: Any,
     need: Any,
 ) -> Any:
-    """Give each needed lane level | u for the first neighbour u in front; mask of lanes given.
+    """Give each needed lane level | u for the first neighbour u in front; mask of lanes so served.
 
     At the first level the nearest anchor is the neighbour itself: no row is read, only its bits.
     """
@@ -213,10 +213,10 @@ def first_row(
         with cgutils.for_range_slice(b, start, stop, ir.Constant(_I64, 1)) as (position, _):
             neighbour = lanes.item(types_[3], indices, position)
             bits = lanes.item(types_[6], front, b.zext(neighbour, _I64))
-            found = b.and_(bits, b.load(open_lanes))
-            b.store(b.xor(b.load(open_lanes), found), open_lanes)
+            reached = b.and_(bits, b.load(open_lanes))
+            b.store(b.xor(b.load(open_lanes), reached), open_lanes)
             offered = lanes.splat(b.or_(lanes.resized(neighbour), level))
-            b.store(b.select(lanes.where_bits(found), offered, b.load(best)), best)
+            b.store(b.select(lanes.where_bits(reached), offered, b.load(best)), best)
         lanes.store(row, b.load(best))
         return b.xor(need, b.load(open_lanes))
 
@@ -237,7 +237,7 @@ def lanes_below(typing: Any, key: Any, row: Any, bound: Any) -> Any:
 
 
 def _store_to(lanes: _Lanes, out_type: Any, out: Any, row: Any, column: Any, value: Any) -> None:
-    """Store a number a lane from `column` on of one row of an output array.
+    """Store one number per lane in a row of an output array, from `column` on.
 
     Rows of the output are far apart, so the line that a row some way on will need is fetched now.
     """
@@ -329,8 +329,8 @@ def emit_ranked_row(
         anchor = ir.Constant(wide, ir.Undefined)
         for lane in range(lanes.count):
             here = ir.Constant(_I32, lane)
-            found = b.load(b.gep(base, [b.zext(b.extract_element(index, here), _I64)]))
-            anchor = b.insert_element(anchor, found, here)
+            node = b.load(b.gep(base, [b.zext(b.extract_element(index, here), _I64)]))
+            anchor = b.insert_element(anchor, node, here)
         anchor = b.select(reached, anchor, ir.Constant(wide, [-1] * lanes.count))
         _store_to(lanes, types_[4], hops, out_row, column, level)
         _store_to(lanes, types_[5], nearest, out_row, column, anchor)

@@ -1,0 +1,56 @@
+"""Many runs on several processes, whose records come back as they end."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from typing import Any
+
+from pgnn.checks import positive_integer
+from pgnn.experiments.run import Job, run_heuristics, run_job
+from pgnn.names import Protocol
+
+
+@dataclass(frozen=True)
+class HeuristicsJob:
+    """All heuristics on the test pairs of one column, protocol and seed."""
+
+    column: str
+    protocol: Protocol
+    seed: int
+
+
+def run_jobs(
+    jobs: Sequence[Job | HeuristicsJob], *, num_processes: int, data_dir: str | None
+) -> Iterator[list[dict[str, Any]]]:
+    """Run jobs on processes of one thread each, and give the records of each job as it ends.
+
+    Raises:
+        PGNNError: If there is no process to run them on, or a job raises it.
+    """
+    positive_integer("num_processes", num_processes)
+    # Spawned, not forked: the thread pools of torch and numba do not survive a fork.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(num_processes, context, initializer=_one_thread) as pool:
+        futures = [pool.submit(records_of, job, data_dir) for job in jobs]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def records_of(job: Job | HeuristicsJob, data_dir: str | None) -> list[dict[str, Any]]:
+    """Run one job in this process: one record for a model, one for each heuristic."""
+    if isinstance(job, HeuristicsJob):
+        return run_heuristics(job.column, job.protocol, job.seed, data_dir)
+    return [run_job(job, data_dir=data_dir)]
+
+
+def _one_thread() -> None:
+    import torch
+
+    torch.set_num_threads(1)

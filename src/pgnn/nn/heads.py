@@ -1,0 +1,87 @@
+"""PairHeads: several small networks that read the same numbers about a pair, trained at once."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import silu
+
+
+class PairHeads(nn.Module):
+    r"""An ensemble of perceptrons that turn columns of a pair into a logit each.
+
+    Member i computes f_i(c) = w_i . SiLU(W_i2 SiLU(W_i1 c)), where c holds the columns of the pair
+    and, if nodes have features, what a small network g_i makes of both ends, the same for (u, v)
+    and (v, u): \|g_i(x_u) - g_i(x_v)\|, g_i(x_u) g_i(x_v) and g_i(x_u) + g_i(x_v). All members are
+    one batched product.
+
+    Args:
+        num_columns: Number of columns of a pair.
+        num_features: Number of features of a node; 0 for none.
+        num_members: Number of members.
+        width: Width of the hidden layers.
+        depth: Number of hidden layers.
+        feature_width: Length of g.
+
+    Shapes:
+        columns: `[b, num_columns]`, or `[num_members, b, num_columns]` for pairs of their own.
+        features: Those of both ends, each `[b, num_features]` or with a leading `num_members`.
+        logits: `[num_members, b]`.
+
+    Example:
+        >>> PairHeads(5, num_members=3)(torch.zeros(4, 5)).shape
+        torch.Size([3, 4])
+    """
+
+    def __init__(
+        self,
+        num_columns: int,
+        num_features: int = 0,
+        *,
+        num_members: int = 8,
+        width: int = 64,
+        depth: int = 2,
+        feature_width: int = 32,
+    ) -> None:
+        super().__init__()
+        self.num_members = num_members
+        self.tower = None
+        inputs = num_columns
+        if num_features:
+            self.tower = _Layer(num_members, num_features, feature_width)
+            inputs += 3 * feature_width
+        widths = [inputs, *[width] * depth]
+        self.hidden = nn.ModuleList(
+            _Layer(num_members, before, after) for before, after in pairwise(widths)
+        )
+        self.last = _Layer(num_members, width, 1, gain=0.1)
+
+    def forward(self, columns: Tensor, features: tuple[Tensor, Tensor] | None = None) -> Tensor:
+        """Return the logit of each member for each pair."""
+        h = self._expand(columns)  # [members, b, columns]
+        if self.tower is not None and features is not None:
+            a, b = (silu(self.tower(self._expand(x))) for x in features)
+            h = torch.cat([h, (a - b).abs(), a * b, a + b], dim=-1)
+        for layer in self.hidden:
+            h = silu(layer(h))
+        logits: Tensor = self.last(h)
+        return logits.squeeze(-1)
+
+    def _expand(self, x: Tensor) -> Tensor:
+        return x if x.dim() == 3 else x.expand(self.num_members, -1, -1)
+
+
+class _Layer(nn.Module):
+    """One linear map per member: `[members, b, before]` to `[members, b, after]`."""
+
+    def __init__(self, num_members: int, before: int, after: int, *, gain: float = 2.0) -> None:
+        super().__init__()
+        scale = math.sqrt(gain / before)
+        self.weight = nn.Parameter(torch.randn(num_members, before, after) * scale)
+        self.bias = nn.Parameter(torch.zeros(num_members, 1, after))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.baddbmm(self.bias, x, self.weight)

@@ -1,0 +1,150 @@
+"""pair_positions: what two nodes' distances to the same anchor-sets say about the pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pgnn import checks
+from pgnn.errors import PGNNError
+from pgnn.graph import Graph
+from pgnn.pairs.codes import as_pairs, edge_codes, is_among
+from pgnn.positions import anchor_distances, sample_anchor_sets
+from pgnn.threads import resolve_threads, run_blocks
+
+POSITION_COLUMNS = (
+    *("position_gap_max", "position_gap_mean", "position_gap_rms", "position_equal"),
+    *("position_sum_min", "position_cosine", "position_cosine_centred", "position_shared"),
+)
+_BLOCK_PAIRS = 4096
+_REPAIR_NODES = 512  # nodes that a search for a way round the pair's own edge visits at most
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairPositions:
+    """Named numbers of pairs of nodes. The array is read-only.
+
+    Attributes:
+        values: float32 `[m, len(columns)]`.
+        columns: Their names, see `pair_positions`.
+    """
+
+    values: NDArray[np.float32]
+    columns: tuple[str, ...] = POSITION_COLUMNS
+
+    def __post_init__(self) -> None:
+        self.values.setflags(write=False)
+
+    def __repr__(self) -> str:
+        return f"PairPositions(pairs={len(self.values)}, columns={len(self.columns)})"
+
+
+def pair_positions(
+    graph: Graph,
+    pairs: ArrayLike,
+    *,
+    num_draws: int = 2,
+    c: float = 1.0,
+    rng: int | np.random.Generator,
+    num_threads: int | None = None,
+) -> PairPositions:
+    r"""Compare the distances of two nodes to the same random anchor-sets, pair by pair.
+
+    With d_i(u) the hops from u to set i, neither weights nor directions read, and over sets that
+    both nodes reach:
+
+    - `position_gap_max`, `_mean`, `_rms`: of \|d_i(u) - d_i(v)\|. The largest is Bourgain's lower
+      bound on the distance of u and v.
+    - `position_equal`: the share of sets that are equally far.
+    - `position_sum_min`: the smallest d_i(u) + d_i(v), the landmark method's upper bound, up to the
+      sets' width.
+    - `position_cosine`: of the rows 1/(d_i + 1); `_centred`: less the mean over all nodes.
+    - `position_shared`: the share of sets that both nodes reach.
+
+    Of several draws of sets the largest gap and the smallest sum are kept, of all else the mean.
+    Where a pair is an edge, both rows are those of the graph without that edge (a search for the
+    way round it visits 512 nodes at most, and then says that the way is at least so long).
+
+    Args:
+        graph: The graph.
+        pairs: Node indices of different nodes, `[m, 2]`.
+        num_draws: How many draws of anchor-sets.
+        c: The paper's constant: c log^2 n sets per draw.
+        rng: Seed or generator for the draws.
+        num_threads: By default all cores. It does not change the result.
+
+    Raises:
+        PGNNError: If a pair is not one of two different nodes.
+
+    Example:
+        >>> path = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)])
+        >>> near, far = pair_positions(path, [(0, 2), (0, 4)], rng=0).values
+        >>> bool(near[1] < far[1])
+        True
+    """
+    checks.positive_integer("num_draws", num_draws)
+    checked = as_pairs(pairs, graph.num_nodes)
+    if (checked[:, 0] == checked[:, 1]).any():
+        raise PGNNError("a pair must be of two different nodes (got a node with itself)")
+    threads = resolve_threads(num_threads)
+    lost = _own_edges(graph, checked)
+    plain = Graph.from_edges(graph.edges(), graph.num_nodes)
+    generator = np.random.default_rng(rng)
+    result = np.zeros((len(checked), len(POSITION_COLUMNS)))
+    result[:, 4] = np.inf
+    for _ in range(num_draws):
+        sets = sample_anchor_sets(graph.num_nodes, c, rng=generator)
+        distances = anchor_distances(plain, sets, num_threads=threads)
+        one = _describe(plain, np.asarray(distances.hops), checked, lost, threads)
+        largest = np.maximum(result[:, 0], one[:, 0])
+        least = np.minimum(result[:, 4], one[:, 4])
+        result += one / num_draws
+        result[:, 0], result[:, 4] = largest, least
+    return PairPositions(result.astype(np.float32))
+
+
+def _own_edges(graph: Graph, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Tell which pairs are joined by their own edge alone.
+
+    In a directed graph the edge from v to u still joins the pair (u, v) without the one asked
+    about.
+    """
+    n, directed = graph.num_nodes, graph.directed
+    stored = np.sort(edge_codes(graph.edges(), n, directed=directed))
+    joined = is_among(edge_codes(pairs, n, directed=directed), stored)
+    if directed:
+        joined &= ~is_among(edge_codes(pairs[:, ::-1], n, directed=True), stored)
+    return joined
+
+
+def _describe(
+    graph: Graph,
+    hops: NDArray[Any],
+    pairs: NDArray[np.int64],
+    lost: NDArray[np.bool_],
+    num_threads: int,
+) -> NDArray[np.float64]:
+    from pgnn.pairs.kernels.positions import NUM_COLUMNS, describe_positions
+
+    hops = hops.astype(np.int32)
+    near = np.where(hops < 0, 0.0, 1 / (np.maximum(hops, 0) + 1.0))
+    typical = near.mean(axis=0)
+    out = np.empty((len(pairs), NUM_COLUMNS))
+    rows = (graph.indptr, graph.indices)
+
+    def work(block: range, scratch: tuple[NDArray[np.int64], NDArray[np.int32]]) -> None:
+        describe_positions(
+            rows, hops, typical, pairs, lost, block.start, block.stop, _REPAIR_NODES, scratch, out
+        )
+
+    def make_scratch() -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        marks = np.zeros(graph.num_nodes + 1, dtype=np.int64)
+        return marks, np.empty(graph.num_nodes, dtype=np.int32)
+
+    bounds = range(0, len(pairs), _BLOCK_PAIRS)
+    blocks = [range(first, min(first + _BLOCK_PAIRS, len(pairs))) for first in bounds]
+    run_blocks(work, blocks, make_scratch, num_threads)
+    return out

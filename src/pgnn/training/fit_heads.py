@@ -1,0 +1,392 @@
+"""`fit_heads`: the loop that trains all heads of `pgnn-best` at once, round by round.
+
+The heads learn f = log p(pair | link) / p(pair | non-edge). Member i never sees fold i of the
+pairs, so each pair has a logit of a member that has not learnt from it: these out-of-fold logits
+choose the best round, judge it and calibrate it, and no link has to be put aside.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits, softplus
+
+from pgnn.errors import PGNNError
+from pgnn.evaluation.metrics import roc_auc
+from pgnn.nn.heads import PairHeads
+from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
+from pgnn.training.fit import Epoch, Fit, Progress, one_thread
+from pgnn.training.recipe import Recipe
+from pgnn.training.seeds import Purpose, generator_of, seed_of
+
+ROUNDS = 12
+_BATCH = (64, 320)  # links and negatives per member and step
+_STEPS = (150, 1200)  # least and most, in all rounds
+_PASSES = 16  # over the links
+_EMA = 0.98
+_WARM = 0.1  # share of steps in which the learning rate rises
+_FLAT = 0.5  # share of steps after which it falls
+_PATIENCE = 0.35  # share of rounds without progress after which training stops
+_HELD = (500, 2500)  # most held-out links and negatives per member that rounds are judged by
+_SCORED = 1 << 15  # rows scored at once
+_CHECKPOINT_SECONDS = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class HeadData:
+    """Pairs to learn from, described.
+
+    Attributes:
+        columns: Scaled columns, float32 `[m, columns]`.
+        ends: Rows of both nodes in `features`, `[m, 2]`.
+        features: Features of all nodes of all graphs, or None.
+        positive: Which rows are links (task "pair": of the same label).
+        negative: Which rows are not.
+        uniform: Which of these rows were drawn uniformly: out-of-fold results are judged by them.
+        log_density: Of each row, the log of how much likelier it was to be drawn than a uniform
+            non-edge; 0 where negatives are given.
+        log_missing: Of each row, the log of the share of non-edges of its graph that are links in
+            truth; -inf where negatives are known to be none.
+    """
+
+    columns: NDArray[np.float32]
+    ends: NDArray[np.int64]
+    features: NDArray[np.float32] | None
+    positive: NDArray[np.int64]
+    negative: NDArray[np.int64]
+    uniform: NDArray[np.int64]
+    log_density: NDArray[np.float32]
+    log_missing: NDArray[np.float32]
+
+    def digest(self) -> str:
+        """Return a fingerprint of all of it."""
+        fingerprint = hashlib.sha256()
+        for array in asdict(self).values():
+            fingerprint.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
+        return fingerprint.hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class HeadFit:
+    """What training the heads gave.
+
+    Attributes:
+        fit: Its course; `val_auc` is that of out-of-fold logits.
+        positive: Out-of-fold logits of the links.
+        negative: Out-of-fold logits of the uniform negatives.
+    """
+
+    fit: Fit
+    positive: NDArray[np.float64]
+    negative: NDArray[np.float64]
+
+
+def fit_heads(
+    heads: PairHeads,
+    data: HeadData,
+    recipe: Recipe,
+    *,
+    checkpoint: Path | None = None,
+    resume: bool = False,
+    progress: Progress | None = None,
+) -> HeadFit:
+    """Train the heads and leave them in the state that is best on out-of-fold pairs.
+
+    Args:
+        heads: The heads, with fresh weights.
+        data: Pairs to learn from.
+        recipe: The settings.
+        checkpoint: File to write the state to now and then.
+        resume: Whether to go on from the checkpoint if there is one.
+        progress: Called after each round.
+
+    Raises:
+        PGNNError: If there are not enough pairs, the loss is not finite, or the checkpoint is of
+            another run.
+    """
+    if len(data.positive) < 2 or len(data.negative) < 2:
+        raise PGNNError(
+            "at least two positive and two negative pairs are needed to learn from "
+            f"(got {len(data.positive)} and {len(data.negative)})"
+        )
+    run = _Run(heads, data, recipe)
+    if checkpoint is not None and resume and checkpoint.exists():
+        run.restore(checkpoint)
+    with torch.random.fork_rng(devices=[]), one_thread():
+        run.train(checkpoint, progress)
+    return run.result()
+
+
+class _Run:
+    """The state of training: everything a checkpoint holds."""
+
+    def __init__(self, heads: PairHeads, data: HeadData, recipe: Recipe) -> None:
+        self.heads, self.data, self.recipe = heads, data, recipe
+        self.device = next(heads.parameters()).device
+        self.parameters = list(heads.parameters())
+        matrices = [p for name, p in heads.named_parameters() if name.endswith("weight")]
+        others = [p for name, p in heads.named_parameters() if not name.endswith("weight")]
+        assert recipe.lr is not None, "the recipe is not resolved"
+        assert recipe.epochs is not None
+        self.lr = recipe.lr
+        groups: list[dict[str, Any]] = [
+            {"params": matrices, "weight_decay": recipe.weight_decay},
+            {"params": others, "weight_decay": 0.0},
+        ]
+        self.optimizer = torch.optim.AdamW(
+            groups,
+            lr=self.lr,
+            fused=self.device.type == "cpu",
+        )
+        self.columns = torch.from_numpy(data.columns).to(self.device)
+        self.features = None
+        if data.features is not None:
+            self.features = torch.from_numpy(data.features).to(self.device)
+        self.ends = torch.from_numpy(data.ends).to(self.device)
+        self.log_density = torch.from_numpy(data.log_density).to(self.device)
+        self.log_missing = torch.from_numpy(data.log_missing).to(self.device)
+        self.folds = _Folds.of(data, heads.num_members, recipe.seed)
+        wanted = int(np.clip(_PASSES * len(data.positive) / _BATCH[0], *_STEPS))
+        self.steps_per_round = max(5, wanted // ROUNDS)
+        self.num_rounds = recipe.epochs
+        self.average = [p.detach().clone() for p in self.parameters]
+        self.best = [p.clone() for p in self.average]
+        self.best_loss = math.inf
+        self.round = 0
+        self.fit = Fit()
+
+    # ------------------------------------------------------------------ training
+
+    def train(self, checkpoint: Path | None, progress: Progress | None) -> None:
+        """Run the rounds that are left."""
+        began, written = time.perf_counter() - self.fit.seconds, time.monotonic()
+        kept = None
+        try:
+            while self.round < self.num_rounds and not self.fit.stopped_early:
+                self.round += 1
+                record = self._one_round()
+                self.fit.history.append(record)
+                self.fit.seconds = time.perf_counter() - began
+                if checkpoint is not None:
+                    kept = self.state()
+                if progress is not None:
+                    progress(record)
+                if checkpoint is not None and time.monotonic() - written > _CHECKPOINT_SECONDS:
+                    save_checkpoint(checkpoint, *self.state())
+                    written = time.monotonic()
+        except (KeyboardInterrupt, SystemExit):
+            if checkpoint is not None and kept is not None:
+                save_checkpoint(checkpoint, *kept)
+            raise
+        _copy(self.parameters, self.best)
+        self.fit.seconds = time.perf_counter() - began
+        if checkpoint is not None:
+            save_checkpoint(checkpoint, *self.state())
+
+    def _one_round(self) -> Epoch:
+        rng = generator_of(self.recipe.seed, Purpose.HEAD, self.round)
+        torch.default_generator.manual_seed(seed_of(self.recipe.seed, Purpose.DROPOUT, self.round))
+        self.heads.train()
+        labels = _labels(*_BATCH, self.heads.num_members).to(self.device)
+        batches = torch.from_numpy(self.folds.draw(rng, self.steps_per_round)).to(self.device)
+        total = 0.0
+        for step, rows in enumerate(batches):
+            self._set_rate((self.round - 1) * self.steps_per_round + step)
+            logits = self._logits(rows, _BATCH)
+            loss = binary_cross_entropy_with_logits(logits, labels) * self.heads.num_members
+            self.optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            self.optimizer.step()
+            total += float(loss.detach())
+            done = (self.round - 1) * self.steps_per_round + step + 1
+            share = 1 - min(_EMA, done / (done + 9))
+            torch._foreach_lerp_(self.average, [p.detach() for p in self.parameters], share)
+        loss_mean = total / self.steps_per_round / self.heads.num_members
+        if not math.isfinite(loss_mean):
+            raise PGNNError(
+                f"the loss is {loss_mean} in round {self.round}; use a smaller learning rate than "
+                f"{self.lr:g}"
+            )
+        return self._judge(loss_mean)
+
+    def _set_rate(self, step: int) -> None:
+        total = self.num_rounds * self.steps_per_round
+        rate = self.lr * min(1.0, (step + 1) / (_WARM * total + 1))
+        part = step / total
+        if part > _FLAT:
+            rate *= 0.5 * (1 + math.cos(math.pi * (part - _FLAT) / (1 - _FLAT)))
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+
+    def _logits(self, rows: Tensor, sizes: tuple[int, int]) -> Tensor:
+        """Return training logits of rows `[members, b]`: f, less what the draw of pairs adds."""
+        f = self._score(rows)
+        # Among non-edges a share of links is missing: p(x | non-edge) has a part of p(x | link).
+        f = f - softplus(f + self.log_missing[rows])
+        return f + math.log(sizes[0] / sizes[1]) - self.log_density[rows]
+
+    def _score(self, rows: Tensor) -> Tensor:
+        features = None
+        if self.features is not None:
+            u, v = self.ends[rows].unbind(-1)
+            features = (self.features[u], self.features[v])
+        logits: Tensor = self.heads(self.columns[rows], features)
+        return logits
+
+    # ------------------------------------------------------------------ judging
+
+    @torch.no_grad()
+    def _judge(self, loss: float) -> Epoch:
+        """Judge the averaged weights on each member's own fold, and keep them if they are best."""
+        now = [p.detach().clone() for p in self.parameters]
+        _copy(self.parameters, self.average)
+        self.heads.eval()
+        rows = torch.from_numpy(self.folds.held).to(self.device)
+        logits = self._logits(rows, self.folds.held_sizes)
+        labels = _labels(*self.folds.held_sizes, self.heads.num_members).to(self.device)
+        held_loss = float(binary_cross_entropy_with_logits(logits, labels))
+        scores = self._score(rows).cpu().numpy()
+        _copy(self.parameters, now)
+        auc = float(np.mean([roc_auc(labels[0].cpu().numpy(), member) for member in scores]))
+        if held_loss < self.best_loss:
+            self.best_loss, self.fit.best_epoch = held_loss, self.round
+            self.best = [p.clone() for p in self.average]
+        elif self.round - self.fit.best_epoch > _PATIENCE * self.num_rounds:
+            self.fit.stopped_early = True
+        return Epoch(self.round, loss, auc)
+
+    @torch.no_grad()
+    def result(self) -> HeadFit:
+        """Return out-of-fold logits of the best state."""
+        self.heads.eval()
+        positive = self._out_of_fold(self.data.positive, self.folds.of_positive)
+        negative = self._out_of_fold(self.data.uniform, self.folds.of_row[self.data.uniform])
+        labels = np.arange(len(positive) + len(negative)) < len(positive)
+        self.fit.val_auc = roc_auc(labels, np.concatenate([positive, negative]))
+        return HeadFit(self.fit, positive, negative)
+
+    def _out_of_fold(self, rows: NDArray[np.int64], fold: NDArray[np.int64]) -> NDArray[np.float64]:
+        logits = np.empty(len(rows))
+        for first in range(0, len(rows), _SCORED):
+            span = slice(first, first + _SCORED)
+            index = torch.from_numpy(rows[span]).to(self.device)
+            expanded = index.expand(self.heads.num_members, -1)
+            scores = self._score(expanded).cpu().numpy()
+            logits[span] = scores[fold[span], np.arange(scores.shape[1])]
+        return logits
+
+    # ------------------------------------------------------------------ checkpoints
+
+    @cached_property
+    def _identity(self) -> dict[str, Any]:
+        return {"recipe": asdict(self.recipe), "data": self.data.digest()}
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Return a copy of everything that is needed to go on."""
+        tensors: dict[str, Tensor] = {}
+        groups: dict[str, list[Any]] = {"now": self.parameters, "average": self.average}
+        groups["best"] = self.best
+        for name, group in groups.items():
+            tensors |= {f"{name}.{i}": p.detach().clone() for i, p in enumerate(group)}
+        for index, entry in self.optimizer.state_dict()["state"].items():
+            tensors |= {f"adam.{index}.{name}": t.clone() for name, t in entry.items()}
+        return tensors, {
+            "identity": self._identity,
+            "round": self.round,
+            "best_loss": self.best_loss,
+            "fit": asdict(self.fit),
+        }
+
+    def restore(self, path: Path) -> None:
+        """Take up what `state` gave."""
+        tensors, description = load_checkpoint(path)
+        if description.get("identity") != self._identity:
+            raise PGNNError(
+                f"{path}: the checkpoint is of a run with other settings, data or seed; "
+                "give another file, or do not resume"
+            )
+        for name, group in (("now", self.parameters), ("average", self.average)):
+            _copy(group, [tensors[f"{name}.{i}"] for i in range(len(group))])
+        self.best = [tensors[f"best.{i}"] for i in range(len(self.best))]
+        entries: dict[int, dict[str, Tensor]] = {}
+        for name, tensor in tensors.items():
+            if name.startswith("adam."):
+                _, index, key = name.split(".", 2)
+                entries.setdefault(int(index), {})[key] = tensor
+        groups = self.optimizer.state_dict()["param_groups"]
+        self.optimizer.load_state_dict({"state": entries, "param_groups": groups})
+        self.round, self.best_loss = int(description["round"]), float(description["best_loss"])
+        course = dict(description["fit"])
+        course["history"] = [Epoch(**record) for record in course["history"]]
+        self.fit = Fit(**course)
+
+
+@dataclass(frozen=True, eq=False)
+class _Folds:
+    """Which fold each pair is in, what each member may learn from, and what it is judged by.
+
+    Attributes:
+        of_positive: Fold of each link.
+        of_row: Fold of each row as a negative; a pair that was drawn twice is in one fold.
+        pools: For each member, links and negatives that it learns from.
+        held: For each member, rows of its own fold, links first, `[members, b]`.
+        held_sizes: How many links and negatives those are.
+    """
+
+    of_positive: NDArray[np.int64]
+    of_row: NDArray[np.int64]
+    pools: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
+    held: NDArray[np.int64]
+    held_sizes: tuple[int, int]
+
+    @classmethod
+    def of(cls, data: HeadData, members: int, seed: int) -> _Folds:
+        rng = generator_of(seed, Purpose.FOLDS)
+        positive = rng.permutation(len(data.positive)) % members
+        of_row = rng.integers(members, size=len(data.columns))
+        negative = of_row[data.negative]
+        pools, own = [], []
+        for member in range(members):
+            links, others = data.positive[positive != member], data.negative[negative != member]
+            pools.append((links if len(links) else data.positive, others))
+            own.append((data.positive[positive == member], data.negative[negative == member]))
+        sizes = (
+            max(1, min(_HELD[0], *(len(links) for links, _ in own))),
+            max(1, min(_HELD[1], *(len(others) for _, others in own))),
+        )
+        held = []
+        for links, others in own:
+            chosen = [rng.permutation(links if len(links) else data.positive)[: sizes[0]]]
+            chosen.append(rng.permutation(others if len(others) else data.negative)[: sizes[1]])
+            held.append(np.concatenate(chosen))
+        return cls(positive, of_row, pools, np.stack(held), sizes)
+
+    def draw(self, rng: np.random.Generator, steps: int) -> NDArray[np.int64]:
+        """Draw the batches of a round, `[steps, members, b]`."""
+        members = []
+        for links, others in self.pools:
+            drawn = [links[rng.integers(len(links), size=(steps, _BATCH[0]))]]
+            drawn.append(others[rng.integers(len(others), size=(steps, _BATCH[1]))])
+            members.append(np.concatenate(drawn, axis=1))
+        return np.stack(members, axis=1)
+
+
+def _labels(num_positive: int, num_negative: int, members: int) -> Tensor:
+    labels = torch.cat([torch.ones(num_positive), torch.zeros(num_negative)])
+    return labels.expand(members, -1)
+
+
+@torch.no_grad()
+def _copy(targets: list[Any], sources: list[Tensor]) -> None:
+    for target, source in zip(targets, sources, strict=True):
+        target.copy_(source)

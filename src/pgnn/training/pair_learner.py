@@ -1,0 +1,450 @@
+"""PairLearner: `pgnn-best`, which judges a pair by its proximities, positions and features."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor, nn
+
+from pgnn.errors import PGNNError
+from pgnn.evaluation.calibration import Calibration, fit_calibration
+from pgnn.graph import Graph
+from pgnn.nn.heads import PairHeads
+from pgnn.pairs.codes import as_pairs, edge_codes, ordered_pairs
+from pgnn.pairs.columns import blocks_of_pairs, column_names, describe_pairs, undirected
+from pgnn.pairs.sets import Split
+from pgnn.positions import anchor_ppr, sample_anchor_sets
+from pgnn.training.batches import default_num_sets
+from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
+from pgnn.training.fit import Fit, Progress
+from pgnn.training.fit_heads import HeadData, fit_heads
+from pgnn.training.learner import feature_scale, read_feature_scale, usable_device
+from pgnn.training.proposals import propose_negatives
+from pgnn.training.recipe import Recipe
+from pgnn.training.scale import NUM_KNOTS, ColumnScale
+from pgnn.training.seeds import Purpose, generator_of, seed_of
+
+Floats = NDArray[np.float32]
+
+KIND = "pair learner"  # in the description of a file
+MEMBERS = 8
+NUM_DRAWS = 2  # of anchor-sets, for positions
+MISSING = 0.1  # links missing for each that is there, as training assumes
+_MAX_POSITIVES = 60_000  # learnt from, over all graphs
+_NEGATIVES = (6, 20, 400_000)  # least and most per link, and how many are aimed at in all
+_BLOCK_PAIRS = 1 << 18  # described and scored at once
+_KEPT = 0.3  # least share of links that must stay when those of lone nodes are left out
+_DAMAGED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError)
+
+
+class PairModel(nn.Module):
+    """The heads, the tables that columns are scaled by, and the line that calibrates logits.
+
+    Args:
+        num_features: Number of features per node; 0 for none.
+        width: Width of the heads.
+    """
+
+    knots: Tensor
+    scores: Tensor
+    line: Tensor
+
+    def __init__(self, num_features: int, width: int) -> None:
+        super().__init__()
+        count = len(column_names())
+        self.heads = PairHeads(count, num_features, num_members=MEMBERS, width=width)
+        self.register_buffer("knots", torch.zeros(count, NUM_KNOTS))
+        self.register_buffer("scores", torch.zeros(count, NUM_KNOTS))
+        self.register_buffer("line", torch.tensor([1.0, 0.0], dtype=torch.float64))
+
+    @property
+    def column_scale(self) -> ColumnScale:
+        """The tables that columns are scaled by."""
+        return ColumnScale(self.knots.cpu().numpy(), self.scores.cpu().numpy())
+
+    @property
+    def calibration(self) -> Calibration:
+        """The line through logits."""
+        slope, offset = self.line.tolist()
+        return Calibration(slope, offset)
+
+    def set_column_scale(self, scale: ColumnScale) -> None:
+        """Take over tables."""
+        self.knots.copy_(torch.from_numpy(scale.knots))
+        self.scores.copy_(torch.from_numpy(scale.scores))
+
+    def set_calibration(self, calibration: Calibration) -> None:
+        """Take over a line."""
+        self.line.copy_(torch.tensor([calibration.slope, calibration.offset]))
+
+
+@dataclass(frozen=True, eq=False)
+class PairLearner:
+    """A recipe, a model of pairs, and how node features are standardised.
+
+    `make_pair_learner` makes one with fresh weights, `PairLearner.load` one from a file.
+
+    Attributes:
+        recipe: The settings.
+        model: The heads with their tables.
+        num_sets: Number of anchor-sets of an embedding.
+        mean: Mean of each node feature of the training graphs, or None without features.
+        scale: Their standard deviations, or None.
+    """
+
+    recipe: Recipe
+    model: PairModel
+    num_sets: int
+    mean: Floats | None = None
+    scale: Floats | None = None
+
+    @property
+    def num_features(self) -> int:
+        """Number of features per node that the model was made for; 0 for none."""
+        return 0 if self.mean is None else len(self.mean)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model computes."""
+        return next(self.model.parameters()).device
+
+    @property
+    def embedding_width(self) -> int:
+        """How many numbers the embedding of a node has."""
+        return self.num_sets
+
+    # ------------------------------------------------------------------ training
+
+    def train(
+        self,
+        splits: Sequence[Split],
+        *,
+        checkpoint: Path | None = None,
+        resume: bool = False,
+        progress: Progress | None = None,
+    ) -> Fit:
+        """Train on the pairs of splits and keep the state that is best on out-of-fold pairs.
+
+        Task "link" learns from the visible edges of graphs that have training pairs, each described
+        without itself, and from non-edges that are drawn here. Task "pair" learns from the training
+        pairs of the splits.
+
+        Args:
+            splits: What `pgnn.training.splits` made.
+            checkpoint: File to write the state to now and then.
+            resume: Whether to go on from the checkpoint if there is one.
+            progress: Called after each round.
+
+        Raises:
+            PGNNError: If there is nothing to learn from, or training fails.
+        """
+        learnt = [split for split in splits if len(split.train)]
+        if not learnt:
+            raise PGNNError("the splits have no training pairs")
+        share = 1 / len(learnt)
+        parts = [self._describe(split, number, share) for number, split in enumerate(learnt)]
+        data = _joined(parts, [self._features(split.graph) for split in learnt])
+        rng = generator_of(self.recipe.seed, Purpose.SAMPLED_PAIRS)
+        scale = ColumnScale.of(_typical_rows(data, rng))
+        self.model.set_column_scale(scale)
+        scaled = HeadData(**{**data.__dict__, "columns": scale(data.columns)})
+        fitted = fit_heads(
+            self.model.heads,
+            scaled,
+            self.recipe,
+            checkpoint=checkpoint,
+            resume=resume,
+            progress=progress,
+        )
+        self.model.set_calibration(fit_calibration(fitted.positive, fitted.negative))
+        return fitted.fit
+
+    def _describe(self, split: Split, number: int, share: float) -> HeadData:
+        """Describe the pairs that are learnt from of one graph."""
+        rng = generator_of(self.recipe.seed, Purpose.NEGATIVES, number)
+        if self.recipe.task == "pair":
+            return self._describe_labelled(split, rng, share)
+        graph = undirected(split.graph) if split.graph.directed else split.graph
+        links = graph.edges().astype(np.int64)
+        most = max(1, int(_MAX_POSITIVES * share))
+        if len(links) > most:
+            links = links[np.sort(rng.choice(len(links), most, replace=False))]
+        per_link = np.clip(_NEGATIVES[2] * share / len(links), *_NEGATIVES[:2])
+        proposals = propose_negatives(
+            graph, _strengths(graph, self.recipe), int(per_link * len(links)), rng=rng
+        )
+        pairs, positive, negative = _distinct(links, proposals.pairs, graph.num_nodes)
+        columns = self._columns(graph, pairs)
+        kept = positive
+        if (graph.degrees > 0).all():
+            # Without its own edge such a link has a lone node, as no pair of this graph will have.
+            alone = columns[positive, column_names().index("degree_min")] == 0
+            if np.count_nonzero(~alone) > _KEPT * len(positive):
+                kept = positive[~alone]
+        density = proposals.log_density(*_counts(columns))
+        missing = math.log(MISSING * graph.num_edges / max(proposals.num_free, 1))
+        return HeadData(
+            columns,
+            pairs,
+            None,
+            kept,
+            negative,
+            negative[: proposals.num_uniform],
+            density.astype(np.float32),
+            np.full(len(pairs), missing, dtype=np.float32),
+        )
+
+    def _describe_labelled(self, split: Split, rng: np.random.Generator, share: float) -> HeadData:
+        pair_set = split.train
+        chosen = []
+        for label, most in ((True, _MAX_POSITIVES), (False, 3 * _MAX_POSITIVES)):
+            rows = np.flatnonzero(pair_set.labels == label)
+            count = max(1, int(most * share))
+            chosen.append(rows if len(rows) <= count else rng.choice(rows, count, replace=False))
+        pairs = pair_set.pairs[np.concatenate(chosen)]
+        positive = np.arange(len(chosen[0]))
+        negative = np.arange(len(chosen[0]), len(pairs))
+        none = np.zeros(len(pairs), dtype=np.float32)
+        columns = self._columns(split.graph, pairs)
+        return HeadData(
+            columns, pairs, None, positive, negative, negative, none, np.full_like(none, -np.inf)
+        )
+
+    # ------------------------------------------------------------------ asking
+
+    def embed(self, graph: Graph, *, draw: int = 0) -> Floats:
+        """Return where each node is: log-PageRank to anchor-sets, float32 `[n, num_sets]`.
+
+        Each column is standardised over the nodes of the graph. Embeddings of different draws, or
+        of different graphs, do not compare number by number; scores of pairs do.
+        """
+        rng = generator_of(self.recipe.seed, Purpose.ASKED_ANCHORS, draw)
+        sets = sample_anchor_sets(graph.num_nodes, num_sets=self.num_sets, rng=rng)
+        near = np.log(np.maximum(anchor_ppr(graph, sets, tol=1e-5), 1e-9))
+        near -= near.mean(axis=0)
+        return np.asarray(near / np.maximum(near.std(axis=0), 1e-6), dtype=np.float32)
+
+    def scorer(self, graph: Graph, *, num_draws: int | None = None) -> PairScorer:
+        """Return what scores pairs of nodes of a graph."""
+        del num_draws  # columns are averaged over draws already
+        return PairScorer(self, graph, self._features(graph))
+
+    def _columns(self, graph: Graph, pairs: NDArray[np.int64]) -> Floats:
+        columns = describe_pairs(
+            graph,
+            pairs,
+            weights=self.recipe.weights,
+            num_draws=NUM_DRAWS,
+            rng=generator_of(self.recipe.seed, Purpose.ASKED_ANCHORS),
+            num_threads=torch.get_num_threads(),
+        )
+        return columns.values
+
+    def _features(self, graph: Graph) -> Floats | None:
+        if self.mean is None or self.scale is None:
+            return None
+        width = 0 if graph.x is None else graph.x.shape[1]
+        if graph.x is None or width != len(self.mean):
+            raise PGNNError(
+                f"the model was trained with {len(self.mean)} features per node, and this graph "
+                f"has {width or 'none'}; give the same features"
+            )
+        return ((graph.x - self.mean) / self.scale).astype(np.float32)
+
+    # ------------------------------------------------------------------ files
+
+    def save(self, path: str | Path, **more: Any) -> None:
+        """Write the learner to one safetensors file, whole or not at all.
+
+        Args:
+            path: The file.
+            more: What else to keep in its description, as JSON.
+        """
+        tensors = {f"model.{name}": t for name, t in self.model.state_dict().items()}
+        if self.mean is not None and self.scale is not None:
+            tensors |= {
+                "features.mean": torch.from_numpy(self.mean),
+                "features.scale": torch.from_numpy(self.scale),
+            }
+        description = {
+            "kind": KIND,
+            "recipe": asdict(self.recipe),
+            "num_sets": self.num_sets,
+            "columns": list(column_names()),
+        }
+        save_checkpoint(path, tensors, {**description, **more})
+
+    @staticmethod
+    def load(path: str | Path, *, device: str = "cpu") -> PairLearner:
+        """Read what `save` wrote; nothing in the file is executed.
+
+        Raises:
+            PGNNError: If the file is absent, damaged, of another version, or something else.
+        """
+        place = usable_device(device)
+        tensors, description = load_checkpoint(path)
+        try:
+            if description.get("kind") != KIND:
+                raise ValueError("it holds something else")
+            if tuple(description["columns"]) != column_names():
+                raise ValueError("it was made by another version of pgnn; train anew")
+            recipe = Recipe.from_dict(description["recipe"])
+            mean, scale = read_feature_scale(tensors)
+            num_sets = int(description["num_sets"])
+            if num_sets < 1:
+                raise ValueError("its number of sets makes no sense")
+            learner = PairLearner(
+                recipe, _make_model(recipe, 0 if mean is None else len(mean)), num_sets, mean, scale
+            )
+            learner.model.load_state_dict(_under(tensors, "model."))
+            learner.model.to(place)
+        except _DAMAGED as error:
+            text = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise PGNNError(f"{path}: not a trained model of pgnn, or damaged ({text})") from error
+        return learner
+
+
+class PairScorer:
+    """Scores pairs of nodes of one graph.
+
+    Args:
+        learner: The trained learner.
+        graph: The graph; the own edge of a pair is not read.
+        features: Standardised features of its nodes, or None.
+    """
+
+    def __init__(self, learner: PairLearner, graph: Graph, features: Floats | None) -> None:
+        self.learner = learner
+        self.graph = undirected(graph) if graph.directed else graph
+        self.features = None
+        if features is not None:
+            self.features = torch.from_numpy(features).to(learner.device)
+        self._scale = learner.model.column_scale
+
+    def __call__(self, pairs: ArrayLike) -> NDArray[np.float64]:
+        """Return the chance of each pair where half of the pairs are links, `[m]`."""
+        return self.with_spread(pairs)[0]
+
+    def with_spread(
+        self, pairs: ArrayLike, *, base_rate: float = 0.5
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the chance of each pair, and its standard deviation over the heads, both `[m]`."""
+        members = self.member_logits(pairs)
+        calibration = self.learner.model.calibration
+        chances = calibration.chances(members.mean(axis=0), base_rate=base_rate)
+        return chances, calibration.chances(members, base_rate=base_rate).std(axis=0)
+
+    def logits(self, pairs: ArrayLike) -> NDArray[np.float64]:
+        """Return the mean logit of each pair: what pairs are ranked by, `[m]`."""
+        return np.asarray(self.member_logits(pairs).mean(axis=0))
+
+    @torch.no_grad()
+    def member_logits(self, pairs: ArrayLike) -> NDArray[np.float64]:
+        """Return the logit of each head for each pair, `[members, m]`."""
+        checked = as_pairs(pairs, self.graph.num_nodes)
+        heads = self.learner.model.heads.eval()
+        parts = [np.empty((heads.num_members, 0))]
+        for block in blocks_of_pairs(checked, _BLOCK_PAIRS):
+            if not len(block):
+                continue
+            scaled = self._scale(self.learner._columns(self.graph, block))
+            for first in range(0, len(block), 1 << 14):
+                span = slice(first, first + (1 << 14))
+                columns = torch.from_numpy(scaled[span]).to(self.learner.device)
+                logits = heads(columns, self._ends(block[span]))
+                parts.append(logits.cpu().double().numpy())
+        return np.concatenate(parts, axis=1)
+
+    def _ends(self, pairs: NDArray[np.int64]) -> tuple[Tensor, Tensor] | None:
+        if self.features is None:
+            return None
+        u, v = torch.from_numpy(pairs).to(self.learner.device).unbind(1)
+        return self.features[u], self.features[v]
+
+
+def make_pair_learner(
+    recipe: Recipe, graphs: Sequence[Graph], *, device: str = "cpu", standardise: bool = True
+) -> PairLearner:
+    """Make a learner with fresh weights for visible graphs.
+
+    Args:
+        recipe: The settings.
+        graphs: What the model will see, such as the graphs of splits.
+        device: Where the model computes.
+        standardise: Whether features still have to be standardised.
+    """
+    largest = max(graph.num_nodes for graph in graphs)
+    recipe = recipe.resolved(largest)
+    mean, scale = feature_scale(graphs, standardise)
+    model = _make_model(recipe, 0 if mean is None else len(mean)).to(usable_device(device))
+    return PairLearner(recipe, model, default_num_sets(largest, 1.0), mean, scale)
+
+
+def _make_model(recipe: Recipe, num_features: int) -> PairModel:
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed_of(recipe.seed, Purpose.HEAD))
+        return PairModel(num_features, recipe.hidden_channels or 64)
+
+
+def _strengths(graph: Graph, recipe: Recipe) -> NDArray[np.float64] | None:
+    if graph.weights is None:
+        return None
+    return graph.weights if recipe.weights == "strength" else 1 / graph.weights
+
+
+def _counts(columns: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return resource allocation and three-step walks of pairs, from their logarithms."""
+    names = column_names()
+    column = {name: columns[:, names.index(name)].astype(np.float64) for name in names}
+    resource = np.exp(column["resource_allocation"])
+    strengths = np.expm1(column["strength_min"]) * np.expm1(column["strength_max"])
+    return resource, np.exp(column["walk_3"]) * np.sqrt(np.maximum(strengths, 0))
+
+
+def _distinct(
+    links: NDArray[np.int64], others: NDArray[np.int64], num_nodes: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return each pair once, and the rows of links and of others among them."""
+    codes = edge_codes(np.concatenate([links, others]), num_nodes, directed=False)
+    distinct, place = np.unique(codes, return_inverse=True)
+    return ordered_pairs(distinct, num_nodes), place[: len(links)], place[len(links) :]
+
+
+def _joined(parts: Sequence[HeadData], features: Sequence[Floats | None]) -> HeadData:
+    """Put the pairs of several graphs one behind the other."""
+    starts = np.cumsum([0, *(len(part.columns) for part in parts)])[:-1]
+    sizes = [0 if x is None else len(x) for x in features]
+    nodes = np.cumsum([0, *sizes])[:-1]
+    known = [x for x in features if x is not None]
+
+    def rows(name: str) -> NDArray[np.int64]:
+        return np.concatenate([getattr(p, name) + s for p, s in zip(parts, starts, strict=True)])
+
+    return HeadData(
+        np.concatenate([part.columns for part in parts]),
+        np.concatenate([part.ends + node for part, node in zip(parts, nodes, strict=True)]),
+        np.concatenate(known) if known else None,
+        rows("positive"),
+        rows("negative"),
+        rows("uniform"),
+        np.concatenate([part.log_density for part in parts]),
+        np.concatenate([part.log_missing for part in parts]),
+    )
+
+
+def _typical_rows(data: HeadData, rng: np.random.Generator) -> Floats:
+    """Return columns of links and of twice as many negatives: what scales are measured on."""
+    count = min(len(data.negative), 2 * len(data.positive))
+    others = rng.choice(data.negative, count, replace=False)
+    return np.asarray(data.columns[np.concatenate([data.positive, others])])
+
+
+def _under(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name[len(prefix) :]: t for name, t in tensors.items() if name.startswith(prefix)}

@@ -1,0 +1,26 @@
+"""`pgnn bench`."""
+
+import json
+
+import pytest
+
+
+def test_bench_distances_json_is_one_document_on_stdout(monkeypatch):
+    from typer.testing import CliRunner
+
+    from pgnn.bench import distances
+    from pgnn.bench.graphs import grid_graph
+    from pgnn.cli.app import app
+
+    tiny = {"tiny": distances.Family(lambda: grid_graph(6, 7), 1, scipy_sets=2, released=True)}
+    monkeypatch.setattr(distances, "FAMILIES", tiny)
+    monkeypatch.setattr(
+        distances, "run", lambda names, threads: [distances.measure(*names, threads)]
+    )
+    done = CliRunner().invoke(app, ["bench", "distances", "--json"])
+    (row,) = json.loads(done.stdout)["rows"]
+    assert (row["family"], row["nodes"], row["edges"], row["sets"]) == ("tiny", 42, 71, 25)
+    assert row["ratio"] == pytest.approx(row["scipy_seconds"] / row["seconds"])
+    assert row["released_ratio"] == pytest.approx(row["released_seconds"] / row["seconds"])
+    assert row["result_and_graph_bytes"] == 42 * 25 * 5 + 43 * 8 + 142 * 4
+    assert row["peak_bytes"] > row["result_and_graph_bytes"]

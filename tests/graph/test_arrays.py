@@ -1,0 +1,75 @@
+"""What the arrays of a graph may hold."""
+
+import numpy as np
+import pytest
+
+from pgnn import Graph, PGNNError
+from pgnn.graph.arrays import as_node_ids, as_written_ids
+
+
+def test_string_labels_become_classes():
+    graph = Graph.from_edges([(0, 1)], y=["cat", "ant"])
+    assert graph.y.tolist() == [1, 0]
+    assert graph.classes[graph.y].tolist() == ["cat", "ant"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"edges": []}, "the graph has no nodes"),
+        ({"edges": [], "num_nodes": 0}, "the graph has no nodes"),
+        ({"edges": [(0, 1, 2)]}, r"shape \[num_edges, 2\] \(got \[1, 3\]\)"),
+        ({"edges": [0, 1]}, r"shape \[num_edges, 2\]"),
+        ({"edges": [(0, 1), (2,)]}, "edges must be pairs"),
+        ({"edges": [(0.0, 1.0)]}, "integer node indices"),
+        ({"edges": [("a", "b")]}, "integer node indices"),
+        ({"edges": [(0, -1)]}, r"edges\[0\] is \(0, -1\)"),
+        ({"edges": [(0, 1), (1, 5)], "num_nodes": 3}, r"edges\[1\] is \(1, 5\).* 0\.\.2"),
+        ({"edges": [(0, 1)], "num_nodes": 2.5}, "num_nodes must be an integer"),
+        ({"edges": [(0, 1)], "num_nodes": 2**31}, "at most"),
+        ({"edges": [(0, 1)], "weights": [0.0]}, r"weights\[0\] = 0.0"),
+        ({"edges": [(0, 1)], "weights": [-2.0]}, r"weights\[0\] = -2.0"),
+        ({"edges": [(0, 1)], "weights": [np.nan]}, r"weights\[0\] = nan"),
+        ({"edges": [(0, 1)], "weights": [np.inf]}, r"weights\[0\] = inf"),
+        ({"edges": [(0, 1)], "weights": [1.0, 2.0]}, r"one entry per edge, \[1\] \(got \[2\]\)"),
+        ({"edges": [(0, 1)], "weights": ["heavy"]}, "weights must be numbers"),
+        ({"edges": [(0, 1)], "num_nodes": 2, "x": [[1.0]]}, "one row per node"),
+        ({"edges": [(0, 1)], "x": [[1.0], [np.nan]]}, r"x\[1, 0\] = nan"),
+        ({"edges": [(0, 1)], "x": [[1e300], [0.0]]}, r"x\[0, 0\] = inf"),
+        ({"edges": [(0, 1)], "x": [["red"], ["blue"]]}, "features x must be numbers"),
+        ({"edges": [(0, 1)], "num_nodes": 2, "y": [0]}, "one entry per node"),
+        ({"edges": [(0, 1)], "y": [0.5, 1.0]}, "integers or strings"),
+        ({"edges": [(0, 1)], "node_ids": ["a", "a"]}, "all different"),
+        ({"edges": [(0, 1)], "num_nodes": 2, "node_ids": ["a"]}, "one entry per node"),
+    ],
+)
+def test_bad_input_is_one_clear_error(arguments, message):
+    with pytest.raises(PGNNError, match=message):
+        Graph.from_edges(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"edges": [(0.5, 1.0)]}, "<edges> must hold"),
+        ({"edges": [(0, 1)], "num_nodes": 1}, "<edges>[0] is (0, 1)"),
+        ({"edges": [(0, 1)], "num_nodes": -1}, "<num_nodes> must be"),
+        ({"edges": [(0, 1)], "weights": [0.0]}, "<weights> must be"),
+        ({"edges": [(0, 1)], "x": [[np.nan], [0]]}, "features <x> must be"),
+        ({"edges": [(0, 1)], "num_nodes": 2, "y": [0]}, "labels <y> must have"),
+        ({"edges": [(0, 1)], "node_ids": [1, 1]}, "<node_ids> must be"),
+        ({"edges": [(0, 1)], "repeats": 1}, "<repeats> must be"),
+    ],
+)
+def test_errors_name_their_parameter(arguments, named):
+    with pytest.raises(PGNNError) as caught:
+        Graph.from_edges(**arguments)
+    assert caught.value.worded("<{}>".format).startswith(named)
+
+
+def test_ids_are_written_as_text_where_they_are_objects():
+    ids = as_node_ids([(0, 1), "x"], 2)
+    assert as_written_ids(ids).tolist() == ["(0, 1)", "x"]
+    assert as_written_ids(np.array([3, 4])).tolist() == [3, 4]
+    with pytest.raises(PGNNError, match="must differ when written as text"):
+        as_written_ids(as_node_ids([1, "1"], 2))
