@@ -29,6 +29,7 @@ from pgnn.graph import Graph
 from pgnn.io import id_array
 from pgnn.io.atomic import make_folder, open_atomic
 from pgnn.io.write import write_columns
+from pgnn.names import BEST
 from pgnn.pairs.codes import as_pairs, edge_codes, is_among
 from pgnn.pairs.sets import PairSet
 from pgnn.training.fit import Epoch
@@ -194,6 +195,10 @@ def _metrics(place: Path) -> dict[str, Any]:
         raise PGNNError(f"{path}: is damaged ({error}); train anew") from error
     if version > FORMAT:
         raise PGNNError(f"{path}: the run has format {version}, newer than {FORMAT}; update pgnn")
+    if version == 1 and found.get("model") == BEST:
+        raise PGNNError(
+            f"{path}: the run is of an earlier version, whose {BEST} was another model; train anew"
+        )
     return dict(found)
 
 
