@@ -293,7 +293,9 @@ def _undirected(job: _Job, progress: Progress | None) -> tuple[dict[str, Array],
     shared = job.shared(graph, graph, _worth(graph.degrees))
     ends = describe_endpoints(graph, job.pairs, lost, shared[lost][:, [0, 2]])
     walks = job.walks(ends.same_component, progress)
-    columns: dict[str, Array] = dict(zip(_WALKS, walks.ways[0].T, strict=True))
+    # Rounding may leave a trace of an edge that was the only way from one end to the other.
+    joined = np.where(ends.same_component[:, None], walks.ways[0], 0.0)
+    columns: dict[str, Array] = dict(zip(_WALKS, joined.T, strict=True))
     common, columns["adamic_adar"], columns["resource_allocation"] = shared.T
     columns["common_neighbours"] = common
     degree = graph.degrees[job.pairs].astype(np.float64) - lost[:, None]
