@@ -3,7 +3,8 @@
 import pytest
 
 from pgnn.experiments.compare import Cell, compare, label
-from pgnn.experiments.config import COLUMNS, MODELS, columns_of
+from pgnn.experiments.config import COLUMNS, columns_of
+from pgnn.names import TABLE_ROWS
 
 
 def test_cell_has_mean_and_deviation_of_its_runs(record):
@@ -52,9 +53,9 @@ def test_models_come_in_the_order_of_the_paper_and_heuristics_after(record):
 
 def test_all_models_are_rows_in_their_order(record):
     (table,) = compare(
-        [record(model=name) for name in reversed(MODELS)], [COLUMNS["grid"]], "paper"
+        [record(model=name) for name in reversed(TABLE_ROWS)], [COLUMNS["grid"]], "paper"
     )
-    assert table.rows == list(MODELS)
+    assert table.rows == list(TABLE_ROWS)
 
 
 def test_heuristics_and_our_own_model_have_no_number_of_the_paper(record):
