@@ -6,9 +6,11 @@ from typing import Literal
 
 Task = Literal["link", "pair"]
 Protocol = Literal["paper", "released"]
+Negatives = Literal["uniform", "two-hop", "degree"]
 
 TASKS: tuple[Task, ...] = ("link", "pair")
 PROTOCOLS: tuple[Protocol, ...] = ("paper", "released")
+NEGATIVES: tuple[Negatives, ...] = ("uniform", "two-hop", "degree")
 DATASETS = ("grid", "communities", "ppi", "email", "protein")
 
 # How each model is called in a table. Rows of the paper's tables first, in the paper's order.

@@ -67,7 +67,7 @@ def render_results(records: Sequence[dict[str, Any]]) -> str:
 
 def _table(table: TableOfCells) -> dict[str, Any]:
     """Return a table as plain data, models before heuristics."""
-    from pgnn.evaluation.heuristics import HEURISTICS
+    from pgnn.evaluation.heuristics import FORMER_HEURISTICS, HEURISTICS
     from pgnn.experiments.compare import label
 
     title, text = _TASKS[table.number]
@@ -75,7 +75,7 @@ def _table(table: TableOfCells) -> dict[str, Any]:
         {
             "name": row,
             "label": label(row),
-            "kind": "heuristic" if row in HEURISTICS else "model",
+            "kind": "heuristic" if row in (*HEURISTICS, *FORMER_HEURISTICS) else "model",
             "cells": [_cell(table.cell(row, column)) for column in table.columns],
         }
         for row in table.rows

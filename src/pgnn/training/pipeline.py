@@ -58,10 +58,11 @@ class Trained:
 
 def split_graph(graph: Graph, recipe: Recipe) -> Split:
     """Split a graph into what training sees, and pairs to learn from, choose by and judge by."""
-    maker = split_links if recipe.task == "link" else split_pairs
     rng = generator_of(recipe.seed, Purpose.SPLIT)
     val = recipe.resolved(graph.num_nodes).val or 0.0  # pgnn-best holds out nothing to choose by
-    return maker(graph, rng=rng, val=val, test=recipe.test)
+    if recipe.task == "pair":
+        return split_pairs(graph, rng=rng, val=val, test=recipe.test)
+    return split_links(graph, rng=rng, val=val, test=recipe.test, negatives=recipe.negatives)
 
 
 def train(
