@@ -56,12 +56,8 @@ def roc_auc(labels: ArrayLike, scores: ArrayLike, *, groups: ArrayLike | None = 
         >>> roc_auc([1, 0, 1, 0], [0.4, 0.3, 0.2, 0.1])
         0.75
     """
-    from sklearn.metrics import roc_auc_score
-
     truth, values = _check(labels, scores)
-    if groups is None:
-        return float(roc_auc_score(truth, values))
-    group = np.asarray(groups)
+    group = np.zeros(len(truth), dtype=np.int8) if groups is None else np.asarray(groups)
     if group.shape != truth.shape or not np.issubdtype(group.dtype, np.integer):
         raise PGNNError(
             f"groups must be an integer a pair, [{len(truth)}] "

@@ -24,6 +24,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 from pgnn.errors import PGNNError
 from pgnn.evaluation.metrics import roc_auc
 from pgnn.nn.heads import PairHeads
+from pgnn.training.adamw import AdamW
 from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
 from pgnn.training.fit import Epoch, Fit, Progress, one_thread
 from pgnn.training.recipe import Recipe
@@ -137,19 +138,14 @@ class _Run:
         self.heads, self.data, self.recipe = heads, data, recipe
         self.device = next(heads.parameters()).device
         self.parameters = list(heads.parameters())
-        matrices = [p for name, p in heads.named_parameters() if name.endswith("weight")]
-        others = [p for name, p in heads.named_parameters() if not name.endswith("weight")]
         assert recipe.lr is not None, "the recipe is not resolved"
         assert recipe.epochs is not None
+        assert recipe.weight_decay is not None
         self.lr = recipe.lr
-        groups: list[dict[str, Any]] = [
-            {"params": matrices, "weight_decay": recipe.weight_decay},
-            {"params": others, "weight_decay": 0.0},
-        ]
-        self.optimizer = torch.optim.AdamW(
-            groups,
-            lr=self.lr,
-            fused=self.device.type == "cpu",
+        self.optimizer = AdamW(
+            self.parameters,
+            [name.endswith("weight") for name, _ in heads.named_parameters()],
+            weight_decay=recipe.weight_decay,
         )
         self.columns = torch.from_numpy(data.columns).to(self.device)
         self.features = None
@@ -204,14 +200,12 @@ class _Run:
         batches = torch.from_numpy(self.folds.draw(rng, self.steps_per_round)).to(self.device)
         total = 0.0
         for step, rows in enumerate(batches):
-            self._set_rate((self.round - 1) * self.steps_per_round + step)
             logits = self._logits(rows, _BATCH)
             loss = binary_cross_entropy_with_logits(logits, labels) * self.heads.num_members
-            self.optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
-            self.optimizer.step()
-            total += float(loss.detach())
             done = (self.round - 1) * self.steps_per_round + step + 1
+            self.optimizer.step(self._rate(done))
+            total += float(loss.detach())
             share = 1 - min(_EMA, done / (done + 9))
             torch._foreach_lerp_(self.average, [p.detach() for p in self.parameters], share)
         loss_mean = total / self.steps_per_round / self.heads.num_members
@@ -222,18 +216,20 @@ class _Run:
             )
         return self._judge(loss_mean)
 
-    def _set_rate(self, step: int) -> None:
+    def _rate(self, step: int) -> float:
+        """Return the learning rate of a step, counted from 1."""
         total = self.num_rounds * self.steps_per_round
-        rate = self.lr * min(1.0, (step + 1) / (_WARM * total + 1))
-        part = step / total
+        rate = self.lr * min(1.0, step / (_WARM * total + 1))
+        part = (step - 1) / total
         if part > _FLAT:
             rate *= 0.5 * (1 + math.cos(math.pi * (part - _FLAT) / (1 - _FLAT)))
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
+        return rate
 
     def _logits(self, rows: Tensor, sizes: tuple[int, int]) -> Tensor:
         """Return training logits of rows `[members, b]`: f, less what the draw of pairs adds."""
-        f = self._score(rows)
+        return self._as_drawn(self._score(rows), rows, sizes)
+
+    def _as_drawn(self, f: Tensor, rows: Tensor, sizes: tuple[int, int]) -> Tensor:
         # Among non-edges a share of links is missing: p(x | non-edge) has a part of p(x | link).
         f = f - softplus(f + self.log_missing[rows])
         return f + math.log(sizes[0] / sizes[1]) - self.log_density[rows]
@@ -255,12 +251,13 @@ class _Run:
         _copy(self.parameters, self.average)
         self.heads.eval()
         rows = torch.from_numpy(self.folds.held).to(self.device)
-        logits = self._logits(rows, self.folds.held_sizes)
+        scores = self._score(rows)
+        logits = self._as_drawn(scores, rows, self.folds.held_sizes)
         labels = _labels(*self.folds.held_sizes, self.heads.num_members).to(self.device)
         held_loss = float(binary_cross_entropy_with_logits(logits, labels))
-        scores = self._score(rows).cpu().numpy()
         _copy(self.parameters, now)
-        auc = float(np.mean([roc_auc(labels[0].cpu().numpy(), member) for member in scores]))
+        truth = labels[0].cpu().numpy()
+        auc = float(np.mean([roc_auc(truth, member) for member in scores.cpu().numpy()]))
         if held_loss < self.best_loss:
             self.best_loss, self.fit.best_epoch = held_loss, self.round
             self.best = [p.clone() for p in self.average]
@@ -294,15 +291,22 @@ class _Run:
     def _identity(self) -> dict[str, Any]:
         return {"recipe": asdict(self.recipe), "data": self.data.digest()}
 
+    @property
+    def _groups(self) -> dict[str, list[Any]]:
+        return {
+            "now": self.parameters,
+            "average": self.average,
+            "best": self.best,
+            "means": self.optimizer.means,
+            "squares": self.optimizer.squares,
+            "steps": self.optimizer.num_steps,
+        }
+
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Return a copy of everything that is needed to go on."""
         tensors: dict[str, Tensor] = {}
-        groups: dict[str, list[Any]] = {"now": self.parameters, "average": self.average}
-        groups["best"] = self.best
-        for name, group in groups.items():
+        for name, group in self._groups.items():
             tensors |= {f"{name}.{i}": p.detach().clone() for i, p in enumerate(group)}
-        for index, entry in self.optimizer.state_dict()["state"].items():
-            tensors |= {f"adam.{index}.{name}": t.clone() for name, t in entry.items()}
         return tensors, {
             "identity": self._identity,
             "round": self.round,
@@ -318,16 +322,8 @@ class _Run:
                 f"{path}: the checkpoint is of a run with other settings, data or seed; "
                 "give another file, or do not resume"
             )
-        for name, group in (("now", self.parameters), ("average", self.average)):
+        for name, group in self._groups.items():
             _copy(group, [tensors[f"{name}.{i}"] for i in range(len(group))])
-        self.best = [tensors[f"best.{i}"] for i in range(len(self.best))]
-        entries: dict[int, dict[str, Tensor]] = {}
-        for name, tensor in tensors.items():
-            if name.startswith("adam."):
-                _, index, key = name.split(".", 2)
-                entries.setdefault(int(index), {})[key] = tensor
-        groups = self.optimizer.state_dict()["param_groups"]
-        self.optimizer.load_state_dict({"state": entries, "param_groups": groups})
         self.round, self.best_loss = int(description["round"]), float(description["best_loss"])
         course = dict(description["fit"])
         course["history"] = [Epoch(**record) for record in course["history"]]
