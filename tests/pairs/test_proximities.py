@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgnn import Graph, PGNNError, pair_proximities
+from pgnn.pairs import endpoints, estimates, proximities
 from pgnn.pairs.proximities import proximity_columns
 from pgnn.pairs.reference import reference_proximities
 from strategies import graphs
@@ -294,3 +295,151 @@ def test_progress_rises_to_all_sources():
     pair_proximities(graph, pairs, progress=lambda done, total: calls.append((done, total)))
     assert calls == sorted(set(calls))
     assert calls[-1][0] == calls[-1][1] > 100
+
+
+# ---------------------------------------------------------------------- estimated
+
+WALKS = [f"walk_{length}" for length in (2, 3, 4, 5, 6, 8, 12, 16, 24)]
+
+
+@given(case=graphs_with_pairs(min_pairs=1), weights=st.sampled_from(["strength", "length"]))
+@settings(max_examples=100)
+def test_estimated_values_of_small_graphs_equal_the_twin(case, weights):
+    """Balls hold all of a small graph: only the end of PageRank's sum is estimated."""
+    graph, pairs = case
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(estimates, "BALL_EDGES", 1 << 20)
+        q = pair_proximities(graph, pairs, weights=weights, method="estimated")
+    assert not q.is_exact
+    expected = reference_proximities(graph, pairs, weights=weights)
+    is_pagerank = np.array([name.startswith("pagerank_0.15") for name in q.columns])
+    columns = np.array(q.columns)
+    assert_close(q.values[:, ~is_pagerank], expected[:, ~is_pagerank], columns[~is_pagerank])
+    np.testing.assert_allclose(
+        q.values[:, is_pagerank], expected[:, is_pagerank], rtol=0.05, atol=0.02
+    )
+
+
+@given(case=graphs_with_pairs(min_pairs=1))
+def test_estimated_pair_has_the_same_values_with_and_without_its_edge(case):
+    graph, pairs = case
+    for u, v in pairs[:4]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(estimates, "BALL_EDGES", 1 << 20)
+            with_it = pair_proximities(graph, [(u, v)], method="estimated")
+            without = pair_proximities(without_edge(graph, u, v), [(u, v)], method="estimated")
+        is_exact = np.array([not name.startswith("pagerank") for name in with_it.columns])
+        assert_close(
+            with_it.values[:, is_exact],
+            without.values[:, is_exact],
+            np.array(with_it.columns)[is_exact],
+            rtol=1e-5,
+            atol=1e-9,
+        )
+
+
+def test_long_walks_are_estimated_without_the_own_edge(monkeypatch):
+    monkeypatch.setattr(estimates, "BALL_EDGES", 1)
+    graph = FAMILIES["complete"]
+    with_it = pair_proximities(graph, [(0, 1)], method="estimated")
+    without = pair_proximities(without_edge(graph, 0, 1), [(0, 1)], method="estimated")
+    exact = pair_proximities(graph, [(0, 1)], method="exact")
+    for name in ("walk_16", "walk_24"):
+        np.testing.assert_allclose(with_it.column(name), without.column(name), rtol=1e-5)
+        np.testing.assert_allclose(with_it.column(name), exact.column(name), rtol=5e-3)
+
+
+def mixing_graph(directed):
+    edges = np.random.default_rng(12).integers(0, 1500, (15_000, 2))
+    return Graph.from_edges(edges, 1500, directed=directed)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_estimates_of_a_mixing_graph_are_close(directed):
+    graph = mixing_graph(directed)
+    pairs = random_pairs(graph, 2000, seed=13)[-4000:]
+    exact = pair_proximities(graph, pairs, method="exact")
+    q = pair_proximities(graph, pairs, method="estimated")
+    ends = ("_forward", "_backward") if directed else ("",)
+    for name in q.columns:
+        if name.startswith(("pagerank", "walk_8", "walk_12", "walk_16", "walk_24")):
+            rtol = {"walk_8": 0.15, "pagerank_0.15": 0.05, "pagerank_0.5": 0.05}
+            bound = next((rtol[key] for key in rtol if name.startswith(key)), 0.02)
+            np.testing.assert_allclose(
+                q.column(name), exact.column(name), rtol=bound, atol=1e-7, err_msg=name
+            )
+        elif name not in [f"walk_{k}{end}" for k in (5, 6) for end in ends]:
+            np.testing.assert_allclose(
+                q.column(name), exact.column(name), rtol=1e-5, atol=1e-9, err_msg=name
+            )
+    assert "Walks are exact up to" in q.estimated
+
+
+def test_method_is_chosen_by_the_graph_alone(monkeypatch):
+    graph = LARGER["grid"]
+    assert pair_proximities(graph, [(0, 1)]).is_exact
+    monkeypatch.setattr(proximities, "EXACT_WORK", 1e6)
+    for count in (1, 300):
+        assert not pair_proximities(graph, random_pairs(graph, count, seed=14)).is_exact
+    assert pair_proximities(graph, [(0, 1)], method="exact").is_exact
+
+
+@pytest.mark.parametrize("name", LARGER)
+def test_threads_do_not_change_a_bit_of_estimates(name, monkeypatch):
+    monkeypatch.setattr(estimates, "BALL_EDGES", 100)
+    graph = LARGER[name]
+    pairs = random_pairs(graph, 3000, seed=15)
+    one = pair_proximities(graph, pairs, method="estimated", num_threads=1)
+    many = pair_proximities(graph, pairs, method="estimated", num_threads=3)
+    np.testing.assert_array_equal(one.values, many.values)
+
+
+def test_short_walks_are_exact_however_small_the_balls(monkeypatch):
+    monkeypatch.setattr(estimates, "BALL_EDGES", 1)
+    graph = LARGER["hubs"]
+    pairs = random_pairs(graph, 500, seed=16)
+    exact = pair_proximities(graph, pairs, method="exact").column("walk_2")
+    q = pair_proximities(graph, pairs, method="estimated")
+    np.testing.assert_allclose(q.column("walk_2"), exact, rtol=1e-5)
+    assert np.isfinite(q.values).all()
+    assert (q.values >= 0).all()
+
+
+def test_estimated_walks_between_components_are_zero():
+    graph = Graph.disjoint_union([mixing_graph(False), LARGER["grid"], LARGER["hubs"]])
+    q = pair_proximities(graph, [(0, 1600), (1600, 2100), (0, 2100)], method="estimated")
+    for name in WALKS:
+        assert not q.column(name).any()
+
+
+def test_search_that_is_stopped_gives_a_lower_bound(monkeypatch):
+    graph = LARGER["grid"]
+    pairs = random_pairs(graph, 200, seed=17)
+    exact = pair_proximities(graph, pairs).column("hops")
+    monkeypatch.setattr(proximities, "SEARCH_EDGES", 100)
+    q = pair_proximities(graph, pairs, method="estimated")
+    assert (q.column("hops") <= exact).all()
+    assert (q.column("hops") < exact).any()
+    assert "Hops of " in q.estimated
+
+
+def test_paths_over_hubs_are_estimated_by_their_number(monkeypatch):
+    graph = LARGER["hubs"]
+    pairs = random_pairs(graph, 2000, seed=18)
+    exact = pair_proximities(graph, pairs).column("three_paths")
+    monkeypatch.setattr(proximities, "HUB_DEGREE", 25)
+    q = pair_proximities(graph, pairs, method="estimated").column("three_paths")
+    assert not np.array_equal(q, exact)
+    assert np.corrcoef(q, exact)[0, 1] > 0.8
+    assert 0.8 < q.mean() / exact.mean() < 1.25
+
+
+def test_core_numbers_that_were_not_followed_are_reported(monkeypatch):
+    # Without (0, 1) node 1 falls, then 2, 3, 4 and 5 in turn, and at last 0, which had support.
+    edges = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (0, 6)]
+    graph = Graph.from_edges(edges)
+    assert pair_proximities(graph, [(0, 1)]).column("core_max").tolist() == [1]
+    ladder = Graph.from_networkx(nx.ladder_graph(6))
+    monkeypatch.setattr(endpoints, "_MAX_FALLS", 0)
+    corner = pair_proximities(ladder, [(0, 1), (1, 2)])
+    assert "may be one too high" in corner.estimated

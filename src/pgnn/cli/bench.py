@@ -16,6 +16,7 @@ from pgnn.cli.show import people
 if TYPE_CHECKING:
     from pgnn.bench import distances as distances_bench
     from pgnn.bench import layer as layer_bench
+    from pgnn.bench import pairs as pairs_bench
     from pgnn.bench import train as train_bench
 
 bench_app = typer.Typer(
@@ -144,6 +145,47 @@ def bench_train(
     for row in rows:
         numbers = (f"{row.seconds:.3g}", f"{row.released_seconds:.3g}", f"{row.ratio:.1f}x")
         table.add_row(row.dataset, str(row.epochs), *numbers, f"{row.loss_difference:.2g}")
+    Console().print(table)
+
+
+@bench_app.command("pairs")
+def bench_pairs(
+    family: Annotated[
+        list[str] | None,
+        typer.Option(help="Measure only this family (may be given again). Default: all."),
+    ] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Default: all cores.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """All proximities of random pairs against networkx's common neighbours and shortest path.
+
+    Families: random-3000 (exact), grid, preferential, random (100,000 nodes, 1,000,000 edges,
+    200,000 pairs). networkx computes two columns, one pair per call; a sample of the pairs is
+    measured and its time extrapolated to all.
+
+    Example: pgnn bench pairs --family random
+    """
+    from pgnn.bench.pairs import FAMILIES, run
+
+    rows: list[pairs_bench.Row] = []
+    with people.status("measuring ...") as status:
+        for name in family or FAMILIES:
+            status.update(f"measuring {name} ...")
+            rows += run([name], threads)
+            if not as_json:
+                people.print(f"  {name}: {rows[-1].seconds:.4g} s, {rows[-1].ratio:.0f}x networkx")
+    if as_json:
+        typer.echo(json.dumps({"rows": [asdict(row) for row in rows]}, indent=2))
+        return
+    table = Table(title=f"Proximities of pairs, {rows[0].threads} threads")
+    sizes = ("nodes", "edges", "pairs", "columns")
+    for title in ("family", *sizes, "seconds", "networkx s, 2 columns", "ratio", "peak MB"):
+        table.add_column(title, justify="left" if title == "family" else "right")
+    for row in rows:
+        counts = (f"{count:,}" for count in (row.nodes, row.edges, row.pairs, row.columns))
+        theirs = f"{row.networkx_seconds:.4g} ({row.networkx_pairs_measured} pairs)"
+        peak = f"{row.peak_bytes / 1e6:.0f}"
+        table.add_row(row.family, *counts, f"{row.seconds:.4g}", theirs, f"{row.ratio:.0f}x", peak)
     Console().print(table)
 
 

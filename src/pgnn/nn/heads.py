@@ -51,7 +51,12 @@ class PairHeads(nn.Module):
         self.tower = None
         inputs = num_columns
         if num_features:
-            self.tower = _Layer(num_members, num_features, feature_width)
+            self.tower = nn.ModuleList(
+                [
+                    _Layer(num_members, num_features, feature_width),
+                    _Layer(num_members, feature_width, feature_width),
+                ]
+            )
             inputs += 3 * feature_width
         widths = [inputs, *[width] * depth]
         self.hidden = nn.ModuleList(
@@ -63,12 +68,18 @@ class PairHeads(nn.Module):
         """Return the logit of each member for each pair."""
         h = self._expand(columns)  # [members, b, columns]
         if self.tower is not None and features is not None:
-            a, b = (silu(self.tower(self._expand(x))) for x in features)
+            a, b = (self._node(self._expand(x)) for x in features)
             h = torch.cat([h, (a - b).abs(), a * b, a + b], dim=-1)
         for layer in self.hidden:
             h = silu(layer(h))
         logits: Tensor = self.last(h)
         return logits.squeeze(-1)
+
+    def _node(self, x: Tensor) -> Tensor:
+        """Return what the members make of a node's features."""
+        for layer in self.tower or ():
+            x = silu(layer(x))
+        return x
 
     def _expand(self, x: Tensor) -> Tensor:
         return x if x.dim() == 3 else x.expand(self.num_members, -1, -1)

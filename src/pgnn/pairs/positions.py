@@ -129,20 +129,23 @@ def _describe(
 ) -> NDArray[np.float64]:
     from pgnn.pairs.kernels.positions import NUM_COLUMNS, describe_positions
 
-    hops = hops.astype(np.int32)
-    near = np.where(hops < 0, 0.0, 1 / (np.maximum(hops, 0) + 1.0))
+    hops = np.ascontiguousarray(hops, dtype=np.int32)
+    near = np.where(hops < 0, 0.0, 1 / (np.maximum(hops, 0) + 1.0)).astype(np.float32)
     typical = near.mean(axis=0)
+    sums = np.stack([np.square(near, dtype=np.float64).sum(axis=1), near @ typical], axis=1)
     out = np.empty((len(pairs), NUM_COLUMNS))
     rows = (graph.indptr, graph.indices)
+    num_nodes, num_sets = hops.shape
 
-    def work(block: range, scratch: tuple[NDArray[np.int64], NDArray[np.int32]]) -> None:
-        describe_positions(
-            rows, hops, typical, pairs, lost, block.start, block.stop, _REPAIR_NODES, scratch, out
-        )
+    def work(block: range, scratch: tuple[Any, ...]) -> None:
+        span = block.start, block.stop
+        arrays = (hops, near, typical, sums, pairs, lost)
+        describe_positions(rows, *arrays, *span, _REPAIR_NODES, scratch, out)
 
-    def make_scratch() -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        marks = np.zeros(graph.num_nodes + 1, dtype=np.int64)
-        return marks, np.empty(graph.num_nodes, dtype=np.int32)
+    def make_scratch() -> tuple[Any, ...]:
+        search = np.zeros(num_nodes + 1, dtype=np.int64), np.empty(num_nodes, dtype=np.int32)
+        repaired = np.empty((2, num_sets), dtype=np.int32)
+        return search, repaired, repaired.astype(np.float32)
 
     bounds = range(0, len(pairs), _BLOCK_PAIRS)
     blocks = [range(first, min(first + _BLOCK_PAIRS, len(pairs))) for first in bounds]

@@ -57,6 +57,8 @@ class HeadData:
             non-edge; 0 where negatives are given.
         log_missing: Of each row, the log of the share of non-edges of its graph that are links in
             truth; -inf where negatives are known to be none.
+        graph: Which graph each row is of. Of several graphs, whole ones are left out of what a
+            member learns from: it has to do well on graphs that it has not seen.
     """
 
     columns: NDArray[np.float32]
@@ -67,6 +69,7 @@ class HeadData:
     uniform: NDArray[np.int64]
     log_density: NDArray[np.float32]
     log_missing: NDArray[np.float32]
+    graph: NDArray[np.int64]
 
     def digest(self) -> str:
         """Return a fingerprint of all of it."""
@@ -352,14 +355,21 @@ class _Folds:
     @classmethod
     def of(cls, data: HeadData, members: int, seed: int) -> _Folds:
         rng = generator_of(seed, Purpose.FOLDS)
-        positive = rng.permutation(len(data.positive)) % members
-        of_row = rng.integers(members, size=len(data.columns))
+        num_graphs = int(data.graph.max()) + 1
+        if num_graphs > 1:
+            of_graph = rng.permutation(num_graphs) % members
+            positive, of_row = of_graph[data.graph[data.positive]], of_graph[data.graph]
+        else:
+            positive = rng.permutation(len(data.positive)) % members
+            of_row = rng.integers(members, size=len(data.columns))
         negative = of_row[data.negative]
+        num_folds = min(members, num_graphs) if num_graphs > 1 else members
         pools, own = [], []
         for member in range(members):
-            links, others = data.positive[positive != member], data.negative[negative != member]
+            fold = member % num_folds
+            links, others = data.positive[positive != fold], data.negative[negative != fold]
             pools.append((links if len(links) else data.positive, others))
-            own.append((data.positive[positive == member], data.negative[negative == member]))
+            own.append((data.positive[positive == fold], data.negative[negative == fold]))
         sizes = (
             max(1, min(_HELD[0], *(len(links) for links, _ in own))),
             max(1, min(_HELD[1], *(len(others) for _, others in own))),

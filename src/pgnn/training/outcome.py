@@ -117,7 +117,9 @@ class Outcome:
             PGNNError: If something is missing or of another kind.
         """
         try:
-            recipe = Recipe.from_dict(_known(document["recipe"]))
+            recipe = _recipe_of(document)
+            if (document["task"], document["model"]) != (recipe.task, recipe.model):
+                raise ValueError("its recipe is of another task or model")
             test = None
             if document.get("test"):
                 test = Judgement(
@@ -128,8 +130,8 @@ class Outcome:
                 experiment = {name: document[name] for name in ("column", "protocol")}
             graph = {"graphs": document.get("graphs", 1), **_NO_FACTS, **document.get("graph", {})}
             return cls(
-                task=document["task"],
-                model=str(document["model"]),
+                task=recipe.task,
+                model=recipe.model,
                 test_auc=None if test is None else float(test.metrics["roc_auc"]),
                 val_auc=float(document["val_auc"]),
                 seconds=float(document["seconds"]),
@@ -165,10 +167,17 @@ _NO_FACTS: dict[str, Any] = {
 }
 
 
-def _known(recipe: Any) -> dict[str, Any]:
-    if not isinstance(recipe, dict):
+def _recipe_of(document: Mapping[str, Any]) -> Recipe:
+    """Return the recipe of a run; a data-set run of format 1 has `settings` in its place."""
+    values = document.get("recipe")
+    if values is None and "settings" in document:
+        settings = document["settings"]
+        values = {name: document[name] for name in ("task", "model", "seed")}
+        values |= {name: settings[name] for name in ("variant", "decoder", "scheme", "c")}
+        values |= {**settings["fit"], "folds": 0, "judged": "epoch"}
+    if not isinstance(values, dict):
         raise TypeError("its recipe is no table")
-    return recipe
+    return Recipe.from_dict(values)
 
 
 def versions() -> dict[str, str]:

@@ -59,7 +59,7 @@ class PairModel(nn.Module):
     def __init__(self, num_features: int, width: int) -> None:
         super().__init__()
         count = len(column_names())
-        self.heads = PairHeads(count, num_features, num_members=MEMBERS, width=width)
+        self.heads = PairHeads(count, 2 * num_features, num_members=MEMBERS, width=width)
         self.register_buffer("knots", torch.zeros(count, NUM_KNOTS))
         self.register_buffer("scores", torch.zeros(count, NUM_KNOTS))
         self.register_buffer("line", torch.tensor([1.0, 0.0], dtype=torch.float64))
@@ -199,6 +199,7 @@ class PairLearner:
             negative[: proposals.num_uniform],
             density.astype(np.float32),
             np.full(len(pairs), missing, dtype=np.float32),
+            np.zeros(len(pairs), dtype=np.int64),
         )
 
     def _describe_labelled(self, split: Split, rng: np.random.Generator, share: float) -> HeadData:
@@ -214,7 +215,15 @@ class PairLearner:
         none = np.zeros(len(pairs), dtype=np.float32)
         columns = self._columns(split.graph, pairs)
         return HeadData(
-            columns, pairs, None, positive, negative, negative, none, np.full_like(none, -np.inf)
+            columns,
+            pairs,
+            None,
+            positive,
+            negative,
+            negative,
+            none,
+            np.full_like(none, -np.inf),
+            np.zeros(len(pairs), dtype=np.int64),
         )
 
     # ------------------------------------------------------------------ asking
@@ -256,7 +265,8 @@ class PairLearner:
                 f"the model was trained with {len(self.mean)} features per node, and this graph "
                 f"has {width or 'none'}; give the same features"
             )
-        return ((graph.x - self.mean) / self.scale).astype(np.float32)
+        x = ((graph.x - self.mean) / self.scale).astype(np.float32)
+        return np.concatenate([x, _neighbour_mean(graph, x)], axis=1)
 
     # ------------------------------------------------------------------ files
 
@@ -393,6 +403,15 @@ def _make_model(recipe: Recipe, num_features: int) -> PairModel:
         return PairModel(num_features, recipe.hidden_channels or 64)
 
 
+def _neighbour_mean(graph: Graph, x: Floats) -> Floats:
+    """Return the mean of the neighbours' features of each node, 0 for a lone node, `[n, d]`."""
+    import scipy.sparse as sp
+
+    ones = np.ones(len(graph.indices), dtype=np.float32)
+    rows = sp.csr_array((ones, graph.indices, graph.indptr), shape=(len(x), len(x)))
+    return np.asarray(rows @ x / np.maximum(graph.degrees, 1)[:, None], dtype=np.float32)
+
+
 def _strengths(graph: Graph, recipe: Recipe) -> NDArray[np.float64] | None:
     if graph.weights is None:
         return None
@@ -436,6 +455,7 @@ def _joined(parts: Sequence[HeadData], features: Sequence[Floats | None]) -> Hea
         rows("uniform"),
         np.concatenate([part.log_density for part in parts]),
         np.concatenate([part.log_missing for part in parts]),
+        np.repeat(np.arange(len(parts)), [len(part.columns) for part in parts]),
     )
 
 

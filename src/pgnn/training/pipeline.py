@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from pgnn.training.fit import Fit, Progress
 from pgnn.training.learners import AnyLearner, make_any_learner
 from pgnn.training.outcome import Experiment, GraphFacts, Outcome, versions
 from pgnn.training.recipe import Recipe
-from pgnn.training.runs import CHECKPOINT, claim_folder, save_run
+from pgnn.training.runs import CHECKPOINT, claim_folder, release_folder, save_run
 from pgnn.training.seeds import Purpose, generator_of
 from pgnn.training.splits import split_links, split_pairs
 
@@ -89,8 +90,6 @@ def train(
     Raises:
         PGNNError: If the directory holds a run already, or training is not possible.
     """
-    if out is not None:
-        claim_folder(out, config or {}, resume=resume)
     splits = problem.splits
     learner = make_any_learner(
         recipe,
@@ -98,12 +97,13 @@ def train(
         device=device,
         standardise=problem.standardise,
     )
-    fit = learner.train(
-        splits,
-        checkpoint=None if out is None else out / CHECKPOINT,
-        resume=resume,
-        progress=progress,
-    )
+    with _claimed(out, config or {}, resume):
+        fit = learner.train(
+            splits,
+            checkpoint=None if out is None else out / CHECKPOINT,
+            resume=resume,
+            progress=progress,
+        )
     test = _judge_model(learner, fit, splits)
     tested = [split for split in splits if len(split.test)]
     peers = {}
@@ -140,6 +140,18 @@ def train(
             history=fit.history,
         )
     return Trained(learner, fit, outcome)
+
+
+@contextmanager
+def _claimed(out: Path | None, config: Mapping[str, Any], resume: bool) -> Iterator[None]:
+    """Keep the options of a run in its folder while it trains; a failed run leaves nothing."""
+    is_new = out is not None and claim_folder(out, config, resume=resume)
+    try:
+        yield
+    except BaseException:
+        if out is not None and is_new:
+            release_folder(out)
+        raise
 
 
 def _judge_model(learner: AnyLearner, fit: Fit, splits: Sequence[Split]) -> Judgement | None:

@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 
 NUM_COLUMNS = 8
+FAR = 32.0  # stands for a distance where no set is reached by both
 
 
 @njit(nogil=True, cache=True)
@@ -73,11 +74,56 @@ def hops_without_edge(
     return -1
 
 
+@njit(nogil=True, cache=True, fastmath=True)
+def compare_rows(hops_u: Any, hops_v: Any, near_u: Any, near_v: Any, out: Any) -> float:
+    """Compare two rows of hops; writes five columns and returns the dot of 1/(hops + 1).
+
+    Without branches, so that the compiler makes vector code of it. A set that one of both does not
+    reach (-1) counts for nothing.
+
+    Args:
+        hops_u: Hops of u to every set, int32 `[k]`.
+        hops_v: Hops of v.
+        near_u: 1/(hops_u + 1), 0 where it is not reached, float32 `[k]`.
+        near_v: The same of v.
+        out: Largest, mean and root mean square difference, share of equal hops, smallest sum, then
+            the number of sets that both reach.
+    """
+    largest: Any = np.int32(0)
+    total: Any = np.int32(0)
+    squares: Any = np.int32(0)
+    equal: Any = np.int32(0)
+    shared: Any = np.int32(0)
+    least: Any = np.int32(1 << 20)
+    dot = np.float32(0.0)
+    for place in range(len(hops_u)):
+        a, b = hops_u[place], hops_v[place]
+        both = np.int32(a >= 0) & np.int32(b >= 0)
+        gap = abs(a - b) * both
+        shared += both
+        total += gap
+        squares += gap * gap
+        largest = max(largest, gap)
+        equal += both & np.int32(gap == 0)
+        least = min(least, (a + b) * both + np.int32(1 << 20) * (1 - both))
+        dot += near_u[place] * near_v[place]
+    count: Any = max(shared, 1)
+    out[0] = largest if shared else FAR
+    out[1] = total / count if shared else FAR
+    out[2] = np.sqrt(squares / count) if shared else FAR
+    out[3] = equal / count
+    out[4] = min(float(least), 2 * FAR)
+    out[5] = shared
+    return float(dot)
+
+
 @njit(nogil=True, cache=True)
 def describe_positions(
     rows: Any,
     hops: Any,
+    near: Any,
     typical: Any,
+    sums: Any,
     pairs: Any,
     lost: Any,
     start: int,
@@ -86,61 +132,60 @@ def describe_positions(
     scratch: Any,
     out: Any,
 ) -> None:
-    """Write what two nodes' rows of hops say about each pair of start..stop; see NUM_COLUMNS.
+    """Write what two nodes' rows of hops say about each pair of start..stop.
 
     Args:
         rows: (indptr, indices) of the graph.
-        hops: Hops of every node to every set, -1 where it is not reached, `[n, k]`.
-        typical: Mean of 1/(hops + 1) over all nodes, `[k]`.
+        hops: Hops of every node to every set, -1 where it is not reached, int32 `[n, k]`.
+        near: 1/(hops + 1), 0 where it is not reached, float32 `[n, k]`.
+        typical: Mean of `near` over all nodes, float32 `[k]`.
+        sums: Of each node the sums over sets of near^2 and of near * typical, float64 `[n, 2]`.
         pairs: Node indices, `[m, 2]`.
         lost: Whether the pair is an edge, which is left out, `[m]`.
         start: First pair.
         stop: Behind the last pair.
         most: See `hops_without_edge`.
-        scratch: See `hops_without_edge`.
-        out: The columns: largest, mean and root mean square difference of hops, share of sets that
-            are as far from both, smallest sum of hops, cosine of 1/(hops + 1), the same less what
-            is typical, share of sets that both reach, `[m, 8]`.
+        scratch: (marks and queue of `hops_without_edge`, hops `[k]`, near `[k]`).
+        out: The columns of `compare_rows` but for the last, cosine of near, the same less what is
+            typical, share of sets that both reach, `[m, 8]`.
     """
     num_sets = hops.shape[1]
-    far = 32.0  # what stands for a distance where no set is reached by both
+    search, repaired, repaired_near = scratch
+    total_typical = 0.0
+    for place in range(num_sets):
+        total_typical += typical[place] * typical[place]
     for pair in range(start, stop):
         u, v = pairs[pair, 0], pairs[pair, 1]
-        largest: Any = 0
-        least: Any = 1 << 30
-        total, squares, equal, shared = 0.0, 0.0, 0, 0
-        dot = norm_u = norm_v = centred = centred_u = centred_v = 0.0
-        for place in range(num_sets):
-            a, b = np.int64(hops[u, place]), np.int64(hops[v, place])
-            if lost[pair] and a > b >= 0:
-                a = hops_without_edge(rows, hops, place, u, v, most, scratch)
-            elif lost[pair] and b > a >= 0:
-                b = hops_without_edge(rows, hops, place, v, u, most, scratch)
-            near_u = 1.0 / (a + 1) if a >= 0 else 0.0
-            near_v = 1.0 / (b + 1) if b >= 0 else 0.0
-            dot += near_u * near_v
-            norm_u += near_u * near_u
-            norm_v += near_v * near_v
-            near_u -= typical[place]
-            near_v -= typical[place]
-            centred += near_u * near_v
-            centred_u += near_u * near_u
-            centred_v += near_v * near_v
-            if a >= 0 and b >= 0:
-                gap = abs(a - b)
-                shared += 1
-                total += gap
-                squares += gap * gap
-                largest = max(largest, gap)
-                least = min(least, a + b)
-                if gap == 0:
-                    equal += 1
-        count = max(shared, 1)
-        out[pair, 0] = largest if shared else far
-        out[pair, 1] = total / count if shared else far
-        out[pair, 2] = np.sqrt(squares / count) if shared else far
-        out[pair, 3] = equal / count
-        out[pair, 4] = min(float(least), 2 * far)
-        out[pair, 5] = dot / np.sqrt(norm_u * norm_v + 1e-12)
-        out[pair, 6] = centred / np.sqrt(centred_u * centred_v + 1e-12)
-        out[pair, 7] = shared / num_sets
+        columns = out[pair]
+        square_u, square_v, plain_u, plain_v = sums[u, 0], sums[v, 0], sums[u, 1], sums[v, 1]
+        if lost[pair]:
+            # At each set at most one end changes: its row is written anew in one row of scratch,
+            # and the other end's beside it in the row of the pair.
+            square_u = square_v = plain_u = plain_v = 0.0
+            for place in range(num_sets):
+                a, b = np.int64(hops[u, place]), np.int64(hops[v, place])
+                if a > b >= 0:
+                    a = hops_without_edge(rows, hops, place, u, v, most, search)
+                elif b > a >= 0:
+                    b = hops_without_edge(rows, hops, place, v, u, most, search)
+                repaired[0, place], repaired[1, place] = a, b
+                near_u = np.float32(1.0 / (a + 1)) if a >= 0 else np.float32(0.0)
+                near_v = np.float32(1.0 / (b + 1)) if b >= 0 else np.float32(0.0)
+                repaired_near[0, place], repaired_near[1, place] = near_u, near_v
+                square_u += near_u * near_u
+                square_v += near_v * near_v
+                plain_u += near_u * typical[place]
+                plain_v += near_v * typical[place]
+            dot = compare_rows(
+                repaired[0], repaired[1], repaired_near[0], repaired_near[1], columns
+            )
+        else:
+            dot = compare_rows(hops[u], hops[v], near[u], near[v], columns)
+        shared = columns[5]
+        norm_u = square_u - 2 * plain_u + total_typical
+        norm_v = square_v - 2 * plain_v + total_typical
+        columns[5] = dot / np.sqrt(square_u * square_v + 1e-12)
+        columns[6] = (dot - plain_u - plain_v + total_typical) / np.sqrt(
+            max(norm_u, 0.0) * max(norm_v, 0.0) + 1e-12
+        )
+        columns[7] = shared / num_sets

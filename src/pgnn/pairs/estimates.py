@@ -1,0 +1,316 @@
+"""Walk probabilities and PageRank of pairs on large graphs: short ones exact, long ones estimated.
+
+Short walks come from balls around both ends (`kernels.balls`), which are exact and, on sparse
+graphs such as roads, reach all the way. Where they end, on graphs that mix well, the largest
+eigenvalues of S have taken over, and continue them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgnn.pairs.blocks import in_blocks
+from pgnn.pairs.walks import (
+    LENGTHS,
+    LONGEST,
+    RESTARTS,
+    WalkMatrix,
+    Walks,
+    choose_sources,
+    select_columns,
+)
+from pgnn.threads import Progress
+
+Array = NDArray[np.float64]
+Pairs = NDArray[np.int64]
+
+# Edges that the walks from one node may follow: what a node of 20 neighbours needs for 2 steps, a
+# node of a street grid for 12.
+BALL_EDGES = 2_048
+# Eigenvalues that continue long walks of undirected graphs. Where the second one is small, the
+# first is enough.
+RANK = 24
+_SMALL_GAP = 0.7
+_GAP_STEPS = 12
+# PageRank is summed up to here; beyond, walks are taken to stay as they are.
+_STEPS = 40
+_BLOCK_PAIRS = 1024
+_EIGENVECTOR_ERROR = 1e-3
+_POWER_STEPS = 200
+_SMALLEST_EIGENVALUE = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """Largest eigenvalues of S, with S^k close to sum_i values_i^k right_i left_i^T.
+
+    Attributes:
+        values: `[rank]`.
+        right, left: `[n, rank]`; the same for an undirected graph, where the first column belongs
+            to the eigenvalue 1 of every component.
+        rest: Size of the eigenvalues that are not known.
+        volume: Summed strength of each node's component, `[n]`; None for a directed graph.
+    """
+
+    values: Array
+    right: Array
+    left: Array
+    rest: float
+    volume: Array | None = None
+
+    @classmethod
+    def of(cls, matrix: WalkMatrix) -> Spectrum:
+        """Compute the spectrum; the same for the same graph."""
+        return _arc_spectrum(matrix) if matrix.graph.directed else _edge_spectrum(matrix)
+
+
+def estimated_walks(
+    matrix: WalkMatrix,
+    pairs: Pairs,
+    places: Pairs,
+    same_component: NDArray[np.bool_],
+    num_threads: int,
+    progress: Progress | None,
+) -> Walks:
+    """Walk columns as `exact_walks` gives, and what was learnt on the way.
+
+    Args:
+        matrix: S.
+        pairs: Node indices, `[m, 2]`.
+        places: Where the edge of each pair stands among the stored edges, -1 where it is none.
+        same_component: Whether a path joins the pair without its own edge; there are no walks
+            otherwise.
+        num_threads: How many threads.
+        progress: Called with (pairs finished, pairs in all).
+    """
+    spectrum = Spectrum.of(matrix)
+    if not matrix.graph.directed:
+        first = choose_sources(pairs, matrix.graph.num_nodes)
+        pairs = np.where(first[:, None], pairs, pairs[:, ::-1])
+    own = _OwnEdges.of(matrix, spectrum, pairs, places)
+    ways, horizons, hops = [], [], []
+    for backward in (False, True)[: 1 + matrix.graph.directed]:
+        meeting = _Meeting(matrix, matrix.transposed(), spectrum, pairs, own, backward)
+        columns, horizon, first_steps = meeting.run(same_component, num_threads, progress)
+        ways.append(columns)
+        horizons.append(horizon)
+        hops.append(first_steps)
+    least, middle = int(np.min(horizons)), int(np.median(np.concatenate(horizons)))
+    note = (
+        f"Walks are exact up to {least} steps at least, and up to {middle} for half of the pairs; "
+        "longer ones, and PageRank from there on, are estimated from eigenvectors of the graph "
+        f"({len(spectrum.values)} of them)."
+    )
+    return Walks(ways, hops, note)
+
+
+@dataclass(frozen=True, eq=False)
+class _OwnEdges:
+    """What leaving out the own edge of each pair does to S.
+
+    Attributes:
+        is_edge: Whether the pair is an edge.
+        entry: S[u, v], 0 where it is none.
+        growth: Row u and column v are multiplied by these, `[m, 2]`; undirected: u and v.
+        first: Factor of the weight of the first eigenvalue: its component has less strength.
+    """
+
+    is_edge: NDArray[np.bool_]
+    entry: Array
+    growth: Array
+    first: Array
+
+    @classmethod
+    def of(cls, matrix: WalkMatrix, spectrum: Spectrum, pairs: Pairs, places: Pairs) -> _OwnEdges:
+        is_edge = places >= 0
+        entry, growth = np.zeros(len(pairs)), np.ones((len(pairs), 2))
+        first = np.ones(len(pairs))
+        if is_edge.any():
+            entry[is_edge] = matrix.entries[places[is_edge]]
+            shares = np.stack(matrix.shares(pairs[is_edge], places[is_edge]), axis=1)
+            # A row that becomes empty needs no scale.
+            growth[is_edge] = 1 / np.sqrt(1 - np.where(shares < 1, shares, 0))
+            if spectrum.volume is not None:
+                part = 2 * matrix.strengths[places] / spectrum.volume[pairs[:, 0]]
+                first = np.where(is_edge & (part < 1), 1 / (1 - np.where(part < 1, part, 0)), 1.0)
+        return cls(is_edge, entry, growth, first)
+
+
+@dataclass(frozen=True, eq=False)
+class _Meeting:
+    """Walks from the first to the second node of each pair or, backward, the other way."""
+
+    out_matrix: WalkMatrix
+    in_matrix: WalkMatrix
+    spectrum: Spectrum
+    pairs: Pairs
+    own: _OwnEdges
+    backward: bool
+
+    def edges(self, rows: Pairs) -> tuple[NDArray[np.int64], Array]:
+        """What `meet_pairs` has to leave out of these pairs, and the scales from either end."""
+        ones = np.ones(len(rows))
+        u, v = self.own.growth[rows].T
+        if not self.out_matrix.graph.directed:
+            kind, scales = 2, [u, v, u, v, v, u, v, u]
+        else:
+            # Along arcs, row u is scaled before a step and column v after it; against them v, u.
+            kind, scales = -1 if self.backward else 1, [u, ones, ones, v, v, ones, ones, u]
+        return kind * self.own.is_edge[rows].astype(np.int64), np.stack(scales, axis=1)
+
+    def weights(self, rows: Pairs) -> Array:
+        """Weights of the known eigenvalues in S^k of these pairs, `[len(rows), rank]`."""
+        right, left = self.spectrum.right, self.spectrum.left
+        u, v = self.pairs[rows].T
+        if self.backward:
+            return np.asarray(right[v] * left[u])
+        # An eigenvector is the sum of what its neighbours have: take the own edge's part out.
+        part = self.own.entry[rows, None] / self.spectrum.values
+        right_u = (right[u] - part * right[v]) * self.own.growth[rows, :1]
+        left_v = (left[v] - part * left[u]) * self.own.growth[rows, 1:]
+        weights = right_u * left_v
+        weights[:, 0] *= self.own.first[rows]
+        return np.asarray(weights)
+
+    def run(
+        self, same_component: NDArray[np.bool_], num_threads: int, progress: Progress | None
+    ) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
+        """Columns of all pairs, the last exact step of each, and the first step that arrives."""
+        from pgnn.pairs.kernels.balls import extend_series, meet_pairs
+
+        columns = np.empty((len(self.pairs), len(LENGTHS) + len(RESTARTS)))
+        horizon, hops = np.empty((2, len(self.pairs)), dtype=np.int64)
+        powers = self.spectrum.values ** np.arange(_STEPS + 1)[:, None]
+        factors = _pagerank_sums()
+        pairs = np.ascontiguousarray(self.pairs[:, ::-1]) if self.backward else self.pairs
+        order = np.argsort(pairs[:, 0], kind="stable")
+        matrices = self.out_matrix.rows, self.in_matrix.rows
+
+        def work(block: range, balls: Any) -> None:
+            rows = order[block.start : block.stop]
+            series = np.zeros((len(rows), LONGEST + 1))
+            last, first = np.empty((2, len(rows)), dtype=np.int64)
+            result = (series, last, first)
+            meet_pairs(*matrices, pairs[rows], self.edges(rows), BALL_EDGES, result, balls)
+            whole = np.zeros((len(rows), _STEPS + 1))
+            whole[:, : LONGEST + 1] = series
+            extend_series(whole, last, self.weights(rows), powers, self.spectrum.rest)
+            whole[~same_component[rows]] = 0.0
+            summary = np.concatenate([whole[:, : LONGEST + 1], whole @ factors], axis=1)
+            columns[rows] = select_columns(summary)
+            horizon[rows], hops[rows] = last, first
+
+        in_blocks(work, len(order), _BLOCK_PAIRS, self._make_balls, num_threads, progress)
+        return columns, horizon, hops
+
+    def _make_balls(self) -> Any:
+        from pgnn.pairs.kernels.balls import MORE_AT_FIRST
+
+        n = self.out_matrix.graph.num_nodes
+        degrees = [m.graph.degrees.max(initial=0) for m in (self.out_matrix, self.in_matrix)]
+        size = int(min(n, MORE_AT_FIRST * BALL_EDGES + max(degrees) + 1))
+
+        def ball() -> tuple[NDArray[Any], ...]:
+            counts = np.zeros(LONGEST // 2 + 2, dtype=np.int64)  # the last: of the latest ball
+            x = np.empty((LONGEST // 2 + 1, size))
+            return np.empty(size, dtype=np.int32), np.full(n, -1, dtype=np.int32), x, counts
+
+        return ball(), ball(), np.empty(size, dtype=np.int32)
+
+
+def _pagerank_sums() -> Array:
+    """Factors of S^k, `[_STEPS + 1, len(RESTARTS)]`; the last two stand for all that follow."""
+    columns = []
+    for restart in RESTARTS:
+        b = 1 - restart
+        factors = b ** np.arange(_STEPS + 1.0)
+        factors[-2:] /= 1 - b * b
+        columns.append(factors)
+    return np.stack(columns, axis=1)
+
+
+def _edge_spectrum(matrix: WalkMatrix) -> Spectrum:
+    """Eigenvalues of largest size of a symmetric S.
+
+    Each component has the eigenvalue 1, with the root of the degrees as its eigenvector. Others are
+    computed only where they matter, on the components that are not tiny.
+    """
+    import scipy.sparse as sp
+    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+    graph = matrix.graph
+    n = graph.num_nodes
+    s = sp.csr_array((matrix.entries, graph.indices, graph.indptr), shape=(n, n))
+    number, sizes, total = _components(matrix)
+    volume = np.where(total > 0, total, 1.0)[number]
+    first = np.sqrt(matrix.out_strength / volume)
+    large = np.flatnonzero(sizes[number] > 4 * RANK)
+    if not len(large):
+        return Spectrum(np.ones(1), first[:, None], first[:, None], _SMALL_GAP, volume)
+    inner = s if len(large) == n else s[large][:, large]
+    number, known = number[large], first[large]
+
+    def deflated(x: Array) -> Array:
+        """S x without the part of the first eigenvectors, one of each component."""
+        x = np.asarray(x).ravel()
+        share = np.bincount(number, weights=known * x, minlength=len(sizes))
+        return np.asarray(inner @ (x - known * share[number]))
+
+    x = np.random.default_rng(0).standard_normal(len(large))
+    second = 0.0
+    for _ in range(_GAP_STEPS):
+        x = deflated(x)
+        second = float(np.linalg.norm(x))
+        if second == 0:
+            break
+        x /= second
+    if second < _SMALL_GAP:
+        return Spectrum(np.ones(1), first[:, None], first[:, None], second, volume)
+    operator = LinearOperator((len(large), len(large)), matvec=deflated, dtype=np.float64)
+    try:
+        values, basis = eigsh(
+            operator, k=RANK, which="LM", v0=x, tol=_EIGENVECTOR_ERROR, maxiter=20
+        )
+    except ArpackNoConvergence as stopped:
+        values, basis = stopped.eigenvalues, stopped.eigenvectors
+    is_useful = np.abs(values) > _SMALLEST_EIGENVALUE
+    values, basis = values[is_useful], basis[:, is_useful]
+    rest = float(np.abs(values).min()) if len(values) else second
+    vectors = np.zeros((n, len(values) + 1))
+    vectors[:, 0] = first
+    vectors[large, 1:] = basis
+    return Spectrum(np.append(1.0, values), vectors, vectors, rest, volume)
+
+
+def _components(matrix: WalkMatrix) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Component of each node, and of each component the number of nodes and the summed strength."""
+    from pgnn.pairs.kernels.nodes import components_and_bridges
+
+    component = components_and_bridges(matrix.graph.indptr, matrix.graph.indices)[0]
+    _, number = np.unique(component, return_inverse=True)
+    return number, np.bincount(number), np.bincount(number, weights=matrix.out_strength)
+
+
+def _arc_spectrum(matrix: WalkMatrix) -> Spectrum:
+    """The dominant eigenvalue of a directed S, by powers of (I + S) / 2, which has no period."""
+    import scipy.sparse as sp
+
+    graph = matrix.graph
+    n = graph.num_nodes
+    s = sp.csr_array((matrix.entries, graph.indices, graph.indptr), shape=(n, n))
+    vectors = []
+    for way in (s, s.T.tocsr()):
+        x = np.full(n, 1 / np.sqrt(n))
+        for _ in range(_POWER_STEPS):
+            x = (x + way @ x) / 2
+            x /= np.linalg.norm(x)
+        vectors.append(x)
+    right, left = vectors
+    overlap = float(left @ right)
+    value = float(left @ (s @ right)) / overlap if overlap > 0 else 0.0
+    scale = 1 / overlap if overlap > 1e-6 and value > 0.1 else 0.0
+    return Spectrum(np.array([max(value, 0.1)]), (scale * right)[:, None], left[:, None], rest=0.5)
