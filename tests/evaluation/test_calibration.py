@@ -49,6 +49,16 @@ def test_few_pairs_stay_close_to_the_identity():
     assert fit_calibration([], [1.0]) == Calibration()
 
 
+def test_far_apart_logits_do_not_throw_the_line_off():
+    rng = np.random.default_rng(0)
+    high, low = rng.normal(12, 4, 300), rng.normal(-25, 6, 3000)
+    line = fit_calibration(high, low)
+    assert 0.05 <= line.slope <= 3
+    assert abs(line.offset) < 20
+    chances = line.chances(np.concatenate([high, low]), base_rate=0.5)
+    assert chances[:300].min() > 0.5 > chances[300:].max()
+
+
 def test_perfectly_told_apart_logits_give_a_finite_line():
     line = fit_calibration(np.full(100, 5.0), np.full(100, -5.0))
     assert 0 < line.slope <= 3

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pgnn.errors import PGNNError
 from pgnn.evaluation.heuristics import HEURISTICS, heuristic_scores
-from pgnn.evaluation.metrics import hits_at, mrr, pair_metrics
+from pgnn.evaluation.metrics import hits_at, mrr, pair_metrics, roc_curve
 from pgnn.graph import Graph
 from pgnn.pairs.codes import as_pairs, is_among, sorted_distinct, unordered_codes
 from pgnn.pairs.negatives import draw_non_edges
@@ -79,9 +79,7 @@ def judge_graphs(pair_sets: Sequence[PairSet], scores: Sequence[NDArray[np.float
 
 def roc_points(labels: ArrayLike, scores: ArrayLike) -> dict[str, list[float]]:
     """Return the ROC curve, thinned to a few hundred points."""
-    from sklearn.metrics import roc_curve
-
-    false, true, _ = roc_curve(np.asarray(labels), np.asarray(scores))
+    false, true = roc_curve(labels, scores)
     kept = np.unique(np.linspace(0, len(false) - 1, min(len(false), _ROC_POINTS)).astype(int))
     return {"fpr": false[kept].tolist(), "tpr": true[kept].tolist()}
 

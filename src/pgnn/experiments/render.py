@@ -9,15 +9,15 @@ from pgnn.errors import PGNNError
 from pgnn.experiments.compare import Cell, TableOfCells, label
 from pgnn.io.atomic import open_atomic
 
-_TITLES = {1: "Link prediction", 2: "Pairwise node classification"}
+TITLES = {1: "Link prediction", 2: "Pairwise node classification"}
 PPI_NOTE = (
-    "PPI: features are partly recovered. Of 1,921 of 56,944 nodes they are unknown, or partly so, "
+    "PPI: features are partly recovered. For 1,921 of 56,944 nodes they are unknown, or partly so, "
     "and set to zero; 42,985 rows were inferred by matching nodes to genes. The structure is exact."
 )
 
 
 def to_markdown(tables: Sequence[TableOfCells]) -> str:
-    """Return the tables with the paper's numbers in brackets; `*` marks cells that differ."""
+    """Return the tables as Markdown: the paper's numbers in brackets, `*` for cells that differ."""
     parts = []
     for table in tables:
         runs = sorted({cell.runs for cell in table.cells.values() if cell is not None})
@@ -25,7 +25,7 @@ def to_markdown(tables: Sequence[TableOfCells]) -> str:
             continue
         counted = f"{runs[0]} to {runs[-1]} runs" if len(runs) > 1 else f"{runs[0]} runs"
         parts.append(
-            f"### Table {table.number}: {_TITLES[table.number]}, protocol `{table.protocol}`\n\n"
+            f"### Table {table.number}: {TITLES[table.number]}, protocol `{table.protocol}`\n\n"
             f"Test ROC AUC, mean and standard deviation of {counted}; [the paper's]; "
             "`*`: more than two standard deviations, of both together, from the paper.\n"
         )
@@ -48,12 +48,30 @@ def _text(cell: Cell | None) -> str:
     return ours if cell.paper is None else f"{ours} [{cell.paper[0]:.3f} ± {cell.paper[1]:.3f}]"
 
 
-def to_png(tables: Sequence[TableOfCells], path: Path) -> None:
-    """Draw the tables; the best model of a column is bold, cells that differ are coloured."""
+def missing_for_pictures() -> str | None:
+    """Say why the tables cannot be drawn and what to install; None if they can be drawn.
+
+    Tables are complete without pictures, so this is a remark to make before long work, no error.
+    """
     try:
-        from matplotlib.figure import Figure  # not pyplot, which keeps figures and wants a display
-    except ModuleNotFoundError as error:
-        raise PGNNError(f"{path}: drawing it needs matplotlib; pip install matplotlib") from error
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        return (
+            "the tables will be written without pictures, which need matplotlib; "
+            "pip install 'position-gnn[plots]'"
+        )
+    return None
+
+
+def to_png(tables: Sequence[TableOfCells], path: Path) -> None:
+    """Draw the tables; the best model in each column is bold, cells that differ are coloured.
+
+    Raises:
+        PGNNError: If matplotlib is not installed; ask `missing_for_pictures` first.
+    """
+    if missing_for_pictures() is not None:
+        raise PGNNError(f"{path}: pictures need matplotlib; pip install 'position-gnn[plots]'")
+    from matplotlib.figure import Figure  # not pyplot, which keeps figures and wants a display
 
     heights = [2 + len(table.rows) for table in tables]
     figure = Figure(figsize=(13, 0.32 * sum(heights) + 0.6 * len(tables)))
@@ -61,7 +79,7 @@ def to_png(tables: Sequence[TableOfCells], path: Path) -> None:
     for axis, table in zip(axes[:, 0], tables, strict=True):
         axis.axis("off")
         axis.set_title(
-            f"Table {table.number}: {_TITLES[table.number]}, protocol {table.protocol}. "
+            f"Table {table.number}: {TITLES[table.number]}, protocol {table.protocol}. "
             "Ours [paper]; orange: more than two deviations apart",
             fontsize=10,
             loc="left",
@@ -78,9 +96,9 @@ def to_png(tables: Sequence[TableOfCells], path: Path) -> None:
         drawn.set_fontsize(8)
         drawn.scale(1, 1.25)
         for number, column in enumerate(table.columns):
-            found = {row: table.cell(row, column) for row in table.rows}
-            best = max((cell.mean for cell in found.values() if cell), default=0.0)
-            for position, cell in enumerate(found.values(), start=1):
+            cells = [table.cell(row, column) for row in table.rows]
+            best = max((cell.mean for cell in cells if cell), default=0.0)
+            for position, cell in enumerate(cells, start=1):
                 if cell is not None and cell.differs:
                     drawn[position, number].set_facecolor("#fde3c8")
                 if cell is not None and cell.mean == best:

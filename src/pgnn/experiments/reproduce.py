@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from pgnn.evaluation.heuristics import HEURISTICS
 from pgnn.experiments.compare import TableOfCells, compare
 from pgnn.experiments.config import COLUMNS, Column, columns_of
 from pgnn.experiments.jobs import HeuristicsJob, run_jobs
-from pgnn.experiments.render import to_markdown, to_png
+from pgnn.experiments.render import missing_for_pictures, to_markdown, to_png
 from pgnn.experiments.run import Job
 from pgnn.experiments.store import RESULTS, Store
 from pgnn.io.atomic import make_folder, open_atomic
@@ -140,7 +139,7 @@ def _first_line(missing: Sequence[object]) -> str:
     """Say before hours of training what will not be done after them."""
     if not missing:
         return "nothing left to do"
-    return "" if _can_draw() else "matplotlib is not installed: there will be no pictures"
+    return missing_for_pictures() or ""
 
 
 def _line(records: Sequence[dict[str, Any]]) -> str:
@@ -162,13 +161,9 @@ def _write_tables(store: Store, out: Path) -> None:
     stored = Reproduction(_tables(store, list(COLUMNS.values()), ["released", "paper"]))
     with open_atomic(out / "reproduction.md") as file:
         file.write(stored.markdown.encode())
-    if _can_draw():
+    if missing_for_pictures() is None:
         for protocol, tables in stored.tables.items():
             to_png(tables, out / f"reproduction_{protocol}.png")
-
-
-def _can_draw() -> bool:
-    return find_spec("matplotlib") is not None
 
 
 def _tables(
