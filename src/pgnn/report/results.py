@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pgnn.errors import PGNNError
-from pgnn.evaluation.heuristics import HEURISTICS
+from pgnn.evaluation.heuristics import FORMER_HEURISTICS, HEURISTICS
 from pgnn.experiments.compare import Cell, TableOfCells, compare, label
 from pgnn.experiments.config import COLUMNS
 from pgnn.experiments.render import PPI_NOTE, TITLES
@@ -63,13 +63,6 @@ def render_results(records: Sequence[dict[str, Any]]) -> str:
 
 def _table(table: TableOfCells) -> dict[str, Any]:
     """Return a table as plain data, models before heuristics."""
-<<<<<<< HEAD
-    from pgnn.evaluation.heuristics import FORMER_HEURISTICS, HEURISTICS
-    from pgnn.experiments.compare import label
-
-    title, text = _TASKS[table.number]
-=======
->>>>>>> report
     rows: list[dict[str, Any]] = [
         {
             "name": row,
