@@ -59,7 +59,7 @@ def _counts_by_score(
     """Return how many positives, and how many pairs, score at least each of the scores."""
     order = np.argsort(-values, kind="stable")
     ends = np.flatnonzero(np.append(np.diff(values[order]) != 0, True))
-    return np.cumsum(truth[order])[ends], ends + 1
+    return np.cumsum(truth[order], dtype=np.int64)[ends], ends.astype(np.int64) + 1
 
 
 def roc_auc(labels: ArrayLike, scores: ArrayLike, *, groups: ArrayLike | None = None) -> float:
