@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 from pgnn.training.ridge import _PENALTY, fit_ridge
 
@@ -21,7 +22,12 @@ def test_fit_ridge_reaches_the_least_cost(missing: float) -> None:
     columns = rng.normal(size=(300, 4))
     columns[:60] += [1.0, 0.5, 0.0, -1.0]
     density, absent = rng.normal(size=300), np.full(300, missing)
-    solution = fit_ridge(columns, 60, log_density=density, log_missing=absent)
+    solution = fit_ridge(
+        torch.from_numpy(columns),
+        60,
+        log_density=torch.from_numpy(density),
+        log_missing=torch.from_numpy(absent),
+    ).numpy()
     least = _cost(solution, columns, 60, density, absent)
     for place in range(5):
         for change in (-0.02, 0.02):
@@ -32,7 +38,8 @@ def test_fit_ridge_reaches_the_least_cost(missing: float) -> None:
 
 
 def test_fit_ridge_from_its_solution_stays_there() -> None:
-    columns = np.random.default_rng(1).normal(size=(50, 3))
-    none = {"log_density": np.zeros(50), "log_missing": np.full(50, -np.inf)}
+    columns = torch.from_numpy(np.random.default_rng(1).normal(size=(50, 3)))
+    none = {"log_density": torch.zeros(50), "log_missing": torch.full((50,), -torch.inf)}
     solution = fit_ridge(columns, 20, **none)
-    np.testing.assert_allclose(fit_ridge(columns, 20, **none, start=solution), solution, atol=1e-3)
+    again = fit_ridge(columns, 20, **none, start=solution)
+    torch.testing.assert_close(again, solution, atol=1e-3, rtol=0)

@@ -132,7 +132,7 @@ def fit_heads(
         run.restore(checkpoint)
     with torch.random.fork_rng(devices=[]), one_thread():
         run.train(checkpoint, progress)
-    return run.result()
+        return run.result()
 
 
 class _Run:
@@ -283,18 +283,19 @@ class _Run:
     def _lean(self) -> None:
         """Fit a linear part to what each member learnt from; the more links, the less it counts."""
         count = len(self.data.positive)
-        solutions: list[NDArray[np.float64]] = []
-        for rows, num_links in self.folds.samples(_LINEAR_ROWS):
+        solutions: list[Tensor] = []
+        for sample, num_links in self.folds.samples(_LINEAR_ROWS):
+            rows = torch.from_numpy(sample).to(self.device)
             solutions.append(
                 fit_ridge(
-                    self.data.columns[rows],
+                    self.columns[rows],
                     num_links,
-                    log_density=self.data.log_density[rows],
-                    log_missing=self.data.log_missing[rows],
+                    log_density=self.log_density[rows],
+                    log_missing=self.log_missing[rows],
                     start=solutions[0] if solutions else None,
                 )
             )
-        fitted = torch.from_numpy(np.stack(solutions)).to(self.device, torch.float32)
+        fitted = torch.stack(solutions)
         self.heads.lean(fitted[:, :-1], fitted[:, -1], _LINEAR_LINKS / (count + _LINEAR_LINKS))
 
     def _out_of_fold(self, rows: NDArray[np.int64], fold: NDArray[np.int64]) -> NDArray[np.float64]:
