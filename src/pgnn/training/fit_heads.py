@@ -3,6 +3,9 @@
 The heads learn f = log p(pair | link) / p(pair | non-edge). Member i never sees fold i of the
 pairs, so each pair has a logit of a member that has not learnt from it: these out-of-fold logits
 choose the best round, judge it and calibrate it, and no link has to be put aside.
+
+Networks that have seen few links order pairs worse than a linear model of the same columns does, so
+each member's logit is a mean of both, and the linear part counts less the more links there are.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +32,7 @@ from pgnn.training.adamw import AdamW
 from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
 from pgnn.training.fit import Epoch, Fit, Progress, one_thread
 from pgnn.training.recipe import Recipe
+from pgnn.training.ridge import fit_ridge
 from pgnn.training.seeds import Purpose, generator_of, seed_of
 
 ROUNDS = 12
@@ -39,6 +44,8 @@ _WARM = 0.1  # share of steps in which the learning rate rises
 _FLAT = 0.5  # share of steps after which it falls
 _PATIENCE = 0.35  # share of rounds without progress after which training stops
 _HELD = (500, 2500)  # most held-out links and negatives per member that rounds are judged by
+_LINEAR_LINKS = 500  # with so many links, half of a logit is that of the linear part
+_LINEAR_ROWS = (1500, 7500)  # most links and negatives that it is fitted to
 _SCORED = 1 << 15  # rows scored at once
 _CHECKPOINT_SECONDS = 10.0
 
@@ -128,7 +135,7 @@ def fit_heads(
         run.restore(checkpoint)
     with torch.random.fork_rng(devices=[]), one_thread():
         run.train(checkpoint, progress)
-    return run.result()
+        return run.result()
 
 
 class _Run:
@@ -267,13 +274,32 @@ class _Run:
 
     @torch.no_grad()
     def result(self) -> HeadFit:
-        """Return out-of-fold logits of the best state."""
+        """Give the heads their linear part and return out-of-fold logits of the best state."""
+        self._lean()
         self.heads.eval()
         positive = self._out_of_fold(self.data.positive, self.folds.of_positive)
         negative = self._out_of_fold(self.data.uniform, self.folds.of_row[self.data.uniform])
         labels = np.arange(len(positive) + len(negative)) < len(positive)
         self.fit.val_auc = roc_auc(labels, np.concatenate([positive, negative]))
         return HeadFit(self.fit, positive, negative)
+
+    def _lean(self) -> None:
+        """Fit a linear part to what each member learnt from; the more links, the less it counts."""
+        count = len(self.data.positive)
+        solutions: list[Tensor] = []
+        for sample, num_links in self.folds.samples(_LINEAR_ROWS):
+            rows = torch.from_numpy(sample).to(self.device)
+            solutions.append(
+                fit_ridge(
+                    self.columns[rows],
+                    num_links,
+                    log_density=self.log_density[rows],
+                    log_missing=self.log_missing[rows],
+                    start=solutions[0] if solutions else None,
+                )
+            )
+        fitted = torch.stack(solutions)
+        self.heads.lean(fitted[:, :-1], fitted[:, -1], _LINEAR_LINKS / (count + _LINEAR_LINKS))
 
     def _out_of_fold(self, rows: NDArray[np.int64], fold: NDArray[np.int64]) -> NDArray[np.float64]:
         logits = np.empty(len(rows))
@@ -376,6 +402,15 @@ class _Folds:
             chosen.append(rng.permutation(others if len(others) else data.negative)[: sizes[1]])
             held.append(np.concatenate(chosen))
         return cls(positive, of_row, pools, np.stack(held), sizes)
+
+    def samples(self, most: tuple[int, int]) -> Iterator[tuple[NDArray[np.int64], int]]:
+        """Yield, for each member, rows that it learns from, links first, and how many are links."""
+        for links, others in self.pools:
+            chosen = [
+                pool[np.linspace(0, len(pool), min(len(pool), count), endpoint=False).astype(int)]
+                for pool, count in ((links, most[0]), (others, most[1]))
+            ]
+            yield np.concatenate(chosen), len(chosen[0])
 
     def draw(self, rng: np.random.Generator, steps: int) -> NDArray[np.int64]:
         """Draw the batches of a round, `[steps, members, b]`."""
