@@ -10,12 +10,13 @@ import pytest
 from pgnn import PGNNError
 from pgnn.evaluation.heuristics import HEURISTICS
 from pgnn.experiments import reproduce as module
-from pgnn.experiments.config import MODELS, columns_of
+from pgnn.experiments.config import columns_of
 from pgnn.experiments.jobs import HeuristicsJob
 from pgnn.experiments.render import to_png
 from pgnn.experiments.reproduce import reproduce
 from pgnn.experiments.run import Job
 from pgnn.experiments.store import Store
+from pgnn.names import TABLE_ROWS as MODELS
 
 
 class Runs:
