@@ -56,7 +56,9 @@ def to_png(tables: Sequence[TableOfCells], path: Path) -> None:
     panels = []
     for table in tables:
         cells = [[table.cell(row, column) for column in table.columns] for row in table.rows]
-        best = [max((c.mean for c in column if c), default=0.0) for column in zip(*cells)]
+        best = [
+            max((c.mean for c in column if c), default=0.0) for column in zip(*cells, strict=True)
+        ]
         panels.append(
             Panel(
                 f"Table {table.number}: {_TITLES[table.number]}, protocol {table.protocol}. "
