@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from pgnn.checks import one_of
-from pgnn.errors import Parameter, PGNNError
+from pgnn.errors import PGNNError
 from pgnn.evaluation.heuristics import HEURISTICS
 from pgnn.experiments.compare import TableOfCells, compare
 from pgnn.experiments.config import COLUMNS, Column, columns_of
 from pgnn.experiments.jobs import HeuristicsJob, run_jobs
 from pgnn.experiments.render import missing_for_pictures, to_markdown, to_png
 from pgnn.experiments.run import Job
-from pgnn.experiments.store import RESULTS, Store
-from pgnn.io.atomic import make_folder, open_atomic
+from pgnn.experiments.store import RESULTS, Store, open_store
+from pgnn.io.atomic import open_atomic
 from pgnn.names import PROTOCOLS
 from pgnn.names import TABLE_ROWS as MODELS
 
@@ -87,22 +87,13 @@ def reproduce(
         raise PGNNError(f"there is no row {min(unknown)!r}; the rows are {', '.join(MODELS)}")
     for protocol in protocols:
         one_of("protocol", protocol, PROTOCOLS)
-    make_folder(out)  # before the runs: what cannot be stored need not be run
-    store = Store(out / RESULTS)
-    if store.records() and not resume:
-        raise PGNNError(
-            f"{store.path} has runs already; give ",
-            Parameter("resume=True"),
-            " to keep them, or move the file away",
-        )
+    store = open_store(out, RESULTS, resume=resume)
     wanted = _jobs(columns, protocols, runs, models)
     missing = [job for job in wanted if _missing_rows(job, store)]
     ready = len(wanted) - len(missing)
     progress(ready, len(wanted), _first_line(missing))
     for records in run_jobs(missing, num_processes=jobs, data_dir=data_dir):
-        for record in records:
-            if not store.has(record["column"], record["model"], record["protocol"], record["seed"]):
-                store.add(record)
+        store.add_new(records)
         ready += 1
         progress(ready, len(wanted), _line(records))
     _write_tables(store, out)
