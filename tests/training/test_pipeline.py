@@ -27,6 +27,7 @@ QUICK = {
     "hidden_channels": 8,
     "folds": 2,
 }
+OF_MODELS = ("auc_low", "auc_high", "brier", "calibration_error")
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -155,7 +156,9 @@ def test_train_leaves_a_run_that_says_what_was_measured(task, link_run, pair_run
     assert outcome.graph == GraphFacts.of(blocks())
     assert outcome.test_pairs == len(data.pairs) > 0
     scores = run.learner.scorer(data.seen)(data.pairs.pairs)
-    assert outcome.test.metrics == judge(data.pairs.labels, scores)
+    ranked = judge(data.pairs.labels, scores)
+    assert {name: outcome.test.metrics[name] for name in ranked} == ranked
+    assert set(outcome.test.metrics) == {*ranked, *OF_MODELS}
     assert outcome.test_auc == outcome.test.metrics["roc_auc"]
     assert set(outcome.heuristics) == set(HEURISTICS)
     assert outcome.heuristics == judge_heuristics([(data.seen, data.pairs)])
