@@ -151,11 +151,15 @@ def pair_proximities(
 
     Only walks, PageRank and strengths read weights.
 
-    On small graphs (all that a few seconds allow: up to about 5,000 nodes and 200,000 edges, or
-    20,000 nodes and 40,000 edges) all values are exact; float32 apart, walks are within 1e-12 and
-    PageRank within 1e-10 (directed: 3e-8). On larger ones long walks, PageRank and what lies behind
-    hubs are estimated, and `estimated` of the result says how. The choice depends on the graph
-    alone, so a pair has the same values whichever pairs are asked about with it.
+    On small graphs (up to about 5,000 nodes and 200,000 edges, or 20,000 nodes and 40,000 edges;
+    directed, a fifth of that) all values are exact; float32 apart, walks are within 1e-12 and
+    PageRank within 1e-10 (directed: 3e-8). On larger ones walks longer than two balls of some
+    thousand edges around the endpoints reach, and PageRank from there on, are estimated from
+    eigenvectors: within a few percent where the graph mixes fast; where it mixes slowly, half of
+    the long walks are within a fifth, while pairs farther apart than the balls reach may get 0.
+    Paths over nodes of more than 20,000 neighbours, and searches that look at more than a million
+    edges, are estimated too. `estimated` of the result says what was. The choice depends on the
+    graph alone, so a pair has the same values whichever pairs are asked about with it.
 
     Args:
         graph: The graph.
