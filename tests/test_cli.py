@@ -8,7 +8,7 @@ import pytest
 
 COMMANDS = [
     *(["datasets"], ["train"], ["evaluate"], ["embed"], ["predict"], ["report"], ["reproduce"]),
-    *(["bench", "distances"], ["bench", "layer"], ["bench", "train"]),
+    *(["bench", "distances"], ["bench", "layer"], ["bench", "pairs"], ["bench", "train"]),
 ]
 
 

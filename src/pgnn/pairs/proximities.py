@@ -128,7 +128,7 @@ def pair_proximities(
     D_out^-1/2 A D_in^-1/2. The columns of an undirected graph, all the same for (u, v) and (v, u):
 
     - `walk_2` .. `walk_6`, `walk_8`, `walk_12`, `walk_16`, `walk_24`: S^l[u, v]; 0 below 1e-12.
-    - `pagerank_0.15`, `pagerank_0.5`: (I - (1 - a) S)^-1[u, v] for a restart a; 0 below 1e-9.
+    - `pagerank_0.15`, `pagerank_0.5`: (I - (1 - a) S)^-1[u, v] for a restart a; 0 below 1e-8.
     - `common_neighbours`, and over these nodes w, of degree d_w: `adamic_adar`, the sum of
       1 / log d_w; `resource_allocation`, the sum of 1 / d_w; `jaccard`, their share among the
       neighbours of either.
@@ -231,7 +231,10 @@ class _Job:
         """Walk columns, exact or estimated."""
         where = (self.matrix, self.pairs, self.places)
         if self.exact:
-            return exact_walks(*where, self.num_threads, progress)
+            walks = exact_walks(*where, self.num_threads, progress)
+            for way in walks.ways:
+                way[~same_component] = 0.0  # rounding would tell that there was an edge
+            return walks
         return estimated_walks(*where, same_component, self.num_threads, progress)
 
     def hops(self, walks: Walks, *, backward: bool = False) -> tuple[Array, list[str]]:
