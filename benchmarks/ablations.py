@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from pgnn.training.versions import versions
 
 from pgnn.experiments.config import setup_of
-from pgnn.experiments.run import Job, train_job
+from pgnn.experiments.run import Job, run_job
 from pgnn.io.atomic import open_atomic
+from pgnn.training.outcome import versions
 
 RESULTS = Path(__file__).parents[1] / "results" / "ablations.json"
 SEEDS = 3
@@ -49,9 +49,12 @@ CASES: tuple[tuple[str, str, Any, dict[str, Any]], ...] = (
 
 def measure(column: str, model: str, protocol: Any, change: dict[str, Any]) -> dict[str, Any]:
     """Run one cell with a change and return mean and deviation of the test AUC."""
-    setup = replace(setup_of(column, protocol, model), **change)
-    found = [
-        train_job(Job(column, model, protocol, seed), setup=setup).record["test_auc"]
+    setup = setup_of(column, protocol, model)
+    of_data = {name: value for name, value in change.items() if name in ("standardize", "keep")}
+    of_recipe = {name: value for name, value in change.items() if name not in of_data}
+    setup = replace(setup, recipe=replace(setup.recipe, **of_recipe), **of_data)
+    aucs = [
+        run_job(Job(column, model, protocol, seed), setup=setup)["test_auc"]
         for seed in range(SEEDS)
     ]
     return {
@@ -59,9 +62,9 @@ def measure(column: str, model: str, protocol: Any, change: dict[str, Any]) -> d
         "model": model,
         "protocol": protocol,
         "change": change,
-        "mean": float(np.mean(found)),
-        "std": float(np.std(found)),
-        "runs": found,
+        "mean": float(np.mean(aucs)),
+        "std": float(np.std(aucs)),
+        "runs": aucs,
     }
 
 

@@ -12,18 +12,24 @@ import numpy as np
 import torch
 
 from pgnn.evaluation.metrics import roc_auc, without_rounding
-from pgnn.experiments.run import Job, train_job
+from pgnn.experiments.config import setup_of
+from pgnn.experiments.run import Job, load_problem, recipe_of
 from pgnn.training.batches import Batch
+from pgnn.training.learner import Learner
+from pgnn.training.pipeline import train
 
 
 def main() -> None:
-    """Print a line a network."""
+    """Print one line per network."""
     for name in ("sage", "gat"):
-        done = train_job(Job("communities", name, "paper", 0), epochs=100)
-        (split,) = done.splits
+        job, setup = Job("communities", name, "paper", 0), setup_of("communities", "paper", name)
+        problem = load_problem(job, setup)
+        learner = train(problem, recipe_of(job, setup, 100), heuristics=False).learner
+        assert isinstance(learner, Learner)
+        (split,) = problem.splits
         batch, labels = Batch([split]), split.test.labels
         pairs = torch.from_numpy(np.array(split.test.pairs))
-        model, decoder = done.model.eval(), done.decoder
+        model, decoder = learner.model.eval(), learner.decoder
         with torch.no_grad():
             single = model(batch.x, batch.edge_index)
             scores = decoder(single, pairs).numpy()

@@ -102,8 +102,9 @@ def show_speed() -> None:
 
 def show_learning() -> None:
     """A P-GNN and four GNNs learn which nodes share a community."""
-    from pgnn.experiments.config import COLUMNS, LABELS
+    from pgnn.experiments.config import COLUMNS
     from pgnn.experiments.run import train_dataset
+    from pgnn.names import LABELS
 
     console.rule("4. What position buys: which two nodes are of the same community?")
     console.print(
@@ -112,7 +113,7 @@ def show_learning() -> None:
     column = COLUMNS["communities-pairs"]
     for model in ("gcn", "sage", "gat", "gin", "pgnn-e-2l"):
         with console.status(f"training {LABELS[model]} ..."):
-            record = train_dataset(
+            outcome = train_dataset(
                 "communities",
                 "pair",
                 model,
@@ -121,9 +122,10 @@ def show_learning() -> None:
             )
         paper = column.published(model)
         assert paper is not None
+        assert outcome.test_auc is not None
         console.print(
-            f"  {LABELS[model]:<12} test AUC {record['test_auc']:.3f}   "
-            f"{record['seconds']:4.1f} s   (the paper: {paper[0]:.3f})"
+            f"  {LABELS[model]:<12} test AUC {outcome.test_auc:.3f}   "
+            f"{outcome.seconds:4.1f} s   (the paper: {paper[0]:.3f})"
         )
     console.print()
 

@@ -1,6 +1,6 @@
 """A small training run, to be killed and resumed: CHECKPOINT [--kills N --seed S].
 
-It writes a checkpoint after every epoch, resumes from it if there is one, prints a line an epoch,
+It writes a checkpoint after every epoch, resumes from it if there is one, prints a line per epoch,
 and at last its numbers as JSON. With --kills, it first starts itself N times as a child and kills
 it at a random moment of training. Children are forked, on one thread, when all is loaded: the
 seconds this takes are spent once.
@@ -21,10 +21,11 @@ from pgnn.datasets.synthetic import communities
 from pgnn.nn import DistanceDecoder, make_pgnn
 from pgnn.training import fit as train
 from pgnn.training.batches import Draws
+from pgnn.training.recipe import FitSettings
 from pgnn.training.splits import split_links
 
 EPOCHS = 60
-SECONDS_AN_EPOCH = 0.02
+SECONDS_PER_EPOCH = 0.02
 
 
 def run(checkpoint, *, epochs=EPOCHS):
@@ -34,15 +35,15 @@ def run(checkpoint, *, epochs=EPOCHS):
 
     def progress(record):
         print(record.epoch, flush=True)
-        time.sleep(SECONDS_AN_EPOCH)
+        time.sleep(SECONDS_PER_EPOCH)
 
     torch.manual_seed(0)
     model, decoder = make_pgnn("pgnn-e-2l", 1, hidden_channels=8), DistanceDecoder()
-    found = train.fit(
+    course = train.fit(
         model,
         decoder,
         [split_links(communities(4, 6, rng=0), rng=0)],
-        settings=train.FitSettings(epochs=epochs, eval_every=4, lr_drop=30, eval_draws=2),
+        settings=FitSettings(epochs=epochs, eval_every=4, lr_drop=30, eval_draws=2),
         draws=Draws(),
         seed=1,
         checkpoint=checkpoint,
@@ -51,8 +52,8 @@ def run(checkpoint, *, epochs=EPOCHS):
     )
     weights = b"".join(p.detach().numpy().tobytes() for p in model.parameters())
     return {
-        "history": [[e.epoch, e.loss, e.val_auc, e.test_auc] for e in found.history],
-        "best": [found.best_epoch, found.val_auc, found.test_auc],
+        "history": [[e.epoch, e.loss, e.val_auc, e.test_auc] for e in course.history],
+        "best": [course.best_epoch, course.val_auc, course.test_auc],
         "weights": hashlib.sha256(weights).hexdigest(),
     }
 
@@ -67,11 +68,12 @@ def killed_at_random(checkpoint, chance):
         os._exit(0)  # never back into the parent's loop
     os.close(write)
     with os.fdopen(read) as lines:
-        first = int(lines.readline())
-        time.sleep(chance.uniform(0, 5 * SECONDS_AN_EPOCH))
-        os.kill(child, signal.SIGKILL)
+        first = lines.readline()  # nothing, if an earlier child went through to the end
+        if first:
+            time.sleep(chance.uniform(0, 5 * SECONDS_PER_EPOCH))
+            os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
-    return first if os.WIFSIGNALED(status) else None
+    return int(first) if os.WIFSIGNALED(status) else None
 
 
 def main():

@@ -171,12 +171,12 @@ def warm_up(*modules):
 
     torch.set_num_threads(1)
     from pgnn.graph import Graph
-    from pgnn.training.learner import Learner
+    from pgnn.training.pipeline import Problem, train
     from pgnn.training.recipe import Recipe
 
     for name in (
         "pgnn.cli.app",
-        "pgnn.training.workflow",
+        "pgnn.evaluation.evaluate",
         "pgnn.prediction.ranking",
         "pgnn.io",
         "numba.core.event",
@@ -185,9 +185,8 @@ def warm_up(*modules):
     ):
         importlib.import_module(name)
     ring = Graph.from_edges([(v, (v + 1) % 20) for v in range(20)])
-    learner = Learner(Recipe(epochs=1, num_sets=4), ring)
-    learner.train(ring)
-    learner.embed(ring)
+    recipe = Recipe(epochs=1, num_sets=4)
+    train(Problem.of_graph(ring, recipe), recipe).learner.embed(ring)
 
 
 def main():

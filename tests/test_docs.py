@@ -202,7 +202,8 @@ def exported(module):
     """Read the names that a package exports as `X as X`."""
     tree = ast.parse((ROOT / "src" / module.replace(".", "/") / "__init__.py").read_text())
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
-    return {name.asname for node in imports for name in node.names if name.asname == name.name}
+    names = {name.asname for node in imports for name in node.names if name.asname == name.name}
+    return {name for name in names if not name.startswith("_")}
 
 
 @pytest.mark.parametrize("module", ["pgnn", "pgnn.nn"])

@@ -2,10 +2,11 @@
 
 import copy
 import inspect
+import json
 import pickle
 import pickletools
 import random
-from dataclasses import fields, replace
+from dataclasses import asdict, replace
 
 import joblib
 import networkx as nx
@@ -27,20 +28,26 @@ from pgnn.evaluation.metrics import roc_auc
 from pgnn.graph import Graph
 from pgnn.graph.like import as_graph
 from pgnn.training.learner import Learner
+from pgnn.training.pipeline import split_graph
 from pgnn.training.recipe import Recipe
 
-QUICK = {
-    "model": "pgnn-e-1l",
-    "epochs": 2,
-    "eval_every": 1,
-    "num_sets": 8,
-    "hidden_channels": 8,
-    "eval_draws": 2,
-}
+FLAT = ("task", "model", "epochs", "random_state", "device", "verbose")
+
+
+def quick(**changes):
+    """Settings that train in no time: few that the estimator has, the others in a recipe."""
+    settings = {"eval_every": 1, "num_sets": 8, "hidden_channels": 8, "eval_draws": 2}
+    settings |= {name: value for name, value in changes.items() if name not in FLAT}
+    flat = {name: value for name, value in changes.items() if name in FLAT}
+    model = flat.setdefault("model", "pgnn-e-1l")
+    return {"epochs": 2, "recipe": Recipe(model=model, **settings), **flat}
+
+
+QUICK = quick()
 # The checks' data are matrices of positive numbers: complete graphs, which have no missing links.
-CHECKED = PGNNEmbedding(task="pair", **QUICK | {"epochs": 1, "num_sets": 4, "eval_draws": 1})
+CHECKED = PGNNEmbedding(task="pair", **quick(epochs=1, num_sets=4, eval_draws=1))
 NOT_APPLICABLE = {
-    "check_n_features_in": "n_features_in_ counts features a node; a mere matrix of edges has none",
+    "check_n_features_in": "n_features_in_ counts features per node; a matrix of edges has none",
     "check_n_features_in_after_fitting": "transform takes graphs of any size",
     "check_methods_sample_order_invariance": "renumbered nodes draw other anchor-sets",
     "check_methods_subset_invariance": "a part of the rows of an adjacency matrix is no graph",
@@ -98,20 +105,39 @@ def test_checks_listed_as_not_applicable_exist():
 # ---------------------------------------------------------------------- settings
 
 
-def test_parameters_are_those_of_the_recipe():
-    found = {
-        name: parameter.default
-        for name, parameter in inspect.signature(PGNNEmbedding).parameters.items()
-    }
-    assert [found.pop(name) for name in ("device", "verbose")] == ["cpu", False]
-    found["seed"] = found.pop("random_state")
-    assert found == {field.name: field.default for field in fields(Recipe)}
+def test_parameters_are_few_and_a_recipe():
+    parameters = inspect.signature(PGNNEmbedding).parameters
+    assert list(parameters) == ["task", "model", "epochs", "random_state", "recipe", "device",
+                                "verbose"]  # fmt: skip
+    defaults = {name: parameter.default for name, parameter in parameters.items()}
+    assert (defaults.pop("device"), defaults.pop("verbose")) == ("cpu", False)
+    assert set(defaults.values()) == {None}  # the recipe's
 
 
-def test_all_parameters_reach_the_recipe(caves):
-    given = QUICK | {"dropout": 0.1, "folds": 2, "lr": 0.02, "val": 0.2, "test": 0.2, "patience": 3}
-    recipe = PGNNEmbedding(random_state=5, **given).fit(caves).learner_.recipe
-    assert recipe == Recipe(seed=5, **given)
+def test_settings_without_a_recipe_are_those_the_library_recommends():
+    assert PGNNEmbedding()._recipe() == Recipe()
+    assert PGNNEmbedding("pair", model="gcn", epochs=3, random_state=5)._recipe() == Recipe(
+        task="pair", model="gcn", epochs=3, seed=5
+    )
+
+
+def test_recipe_is_what_is_trained_by(caves):
+    settings = {"dropout": 0.1, "folds": 2, "lr": 0.02, "val": 0.2, "test": 0.2, "patience": 3}
+    recipe = Recipe(model="pgnn-e-1l", epochs=2, eval_every=1, num_sets=4, seed=5, **settings)
+    assert PGNNEmbedding(recipe=recipe).fit(caves).learner_.recipe == recipe.resolved(30)
+
+
+def test_parameters_win_over_the_recipe(caves):
+    recipe = Recipe(task="pair", model="gcn", epochs=9, seed=7, eval_every=1, folds=2)
+    flat = {"task": "link", "model": "mlp", "epochs": 2, "random_state": 0}
+    used = PGNNEmbedding(**flat, recipe=recipe).fit(caves).learner_.recipe
+    assert used == replace(recipe, task="link", model="mlp", epochs=2, seed=0).resolved(30)
+
+
+def test_settings_can_be_searched_by_whole_recipes(caves):
+    estimator = PGNNEmbedding(**QUICK)
+    other = replace(QUICK["recipe"], num_sets=5)
+    assert estimator.set_params(recipe=other).fit(caves).num_sets_ == 5
 
 
 @pytest.mark.parametrize(
@@ -120,10 +146,11 @@ def test_all_parameters_reach_the_recipe(caves):
         ("task", "node"),
         ("model", "gpt"),
         ("epochs", 0),
-        ("lr", -1.0),
+        ("epochs", 2.5),
         ("random_state", -1),
-        ("random_state", None),
         ("random_state", True),
+        ("recipe", {"lr": 0.1}),
+        ("recipe", "fast"),
         ("device", "nonsense"),
     ],
 )
@@ -134,9 +161,12 @@ def test_wrong_settings_are_refused_in_fit_only(caves, name, value):
 
 
 def test_numbers_of_numpy_are_settings_too(caves, fitted):
-    given = {name: np.array([v])[0] if isinstance(v, int) else v for name, v in QUICK.items()}
-    found = PGNNEmbedding(random_state=np.int64(0), **given).fit(caves)
+    numbers = {n: v for n, v in asdict(QUICK["recipe"]).items() if type(v) in (int, float)}
+    recipe = replace(QUICK["recipe"], **{n: np.array([v])[0] for n, v in numbers.items()})
+    settings = {**QUICK, "epochs": np.int64(2), "recipe": recipe}
+    found = PGNNEmbedding(random_state=np.int64(0), **settings).fit(caves)
     assert same_fit(found, fitted)
+    assert json.dumps(asdict(found.learner_.recipe))  # so it can be saved
 
 
 def test_repr_names_what_differs_from_defaults():
@@ -226,12 +256,12 @@ def test_transform_takes_graphs_of_any_size(fitted, size):
 
 
 def test_number_of_sets_follows_the_size_of_the_graph_by_default(caves):
-    found = PGNNEmbedding(**QUICK | {"num_sets": None}).fit(caves)
+    found = PGNNEmbedding(**quick(num_sets=None)).fit(caves)
     assert found.embedding_.shape[1] == found.num_sets_ > 8
 
 
 def test_baseline_has_no_sets(caves):
-    found = PGNNEmbedding(**QUICK | {"model": "gcn"}).fit(caves)
+    found = PGNNEmbedding(**quick(model="gcn")).fit(caves)
     assert found.num_sets_ == 0
     assert found.embedding_.shape == (30, 8)
     assert len(found.get_feature_names_out()) == 8
@@ -267,7 +297,7 @@ def test_features_of_nodes_are_counted_and_required(caves):
 
 def test_score_of_the_fitted_graph_is_test_auc(caves, fitted):
     assert fitted.score(caves) == fitted.test_auc_
-    split = fitted.learner_.split(caves)
+    split = split_graph(caves, fitted.learner_.recipe)
     scores = fitted.learner_.scorer(split.graph)(split.test.pairs)
     assert fitted.test_auc_ == roc_auc(split.test.labels, scores)
 
@@ -292,7 +322,7 @@ def test_score_hides_the_links_it_asks_about(fitted, monkeypatch, graph):
 
 
 def test_score_needs_pairs_held_out(caves):
-    found = PGNNEmbedding(test=0.0, **QUICK).fit(caves)
+    found = PGNNEmbedding(**quick(test=0.0)).fit(caves)
     assert found.test_auc_ is None
     with pytest.raises(PGNNError, match="test=0"):
         found.score(caves)
@@ -331,7 +361,7 @@ def test_pairs_of_other_nodes_are_refused(caves, fitted, pairs, ids, message):
 
 def test_default_model_learns_what_is_joined():
     graph = nx.connected_caveman_graph(12, 6)
-    found = PGNNEmbedding(epochs=20, eval_draws=2).fit(graph)
+    found = PGNNEmbedding(epochs=20, recipe=Recipe(eval_draws=2)).fit(graph)
     assert found.test_auc_ > 0.8
     joined, apart = found.score_pairs(graph, [(0, 2), (0, 36)])
     assert joined > apart
@@ -425,7 +455,7 @@ def test_fit_leaves_its_input_alone(caves, labels):
 def test_verbose_prints_evaluations_only_when_asked(caves, capsys):
     PGNNEmbedding(**QUICK).fit(caves)
     assert capsys.readouterr().out == ""
-    PGNNEmbedding(verbose=True, **QUICK | {"epochs": 4, "eval_every": 2}).fit(caves)
+    PGNNEmbedding(**quick(verbose=True, epochs=4, eval_every=2)).fit(caves)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2
     assert all("validation AUC 0." in line or "validation AUC 1." in line for line in lines)
@@ -460,7 +490,7 @@ def test_pickle_holds_no_modules_of_torch(fitted):
     named = {
         value.split()[0] for code, value, _ in pickletools.genops(data) if code.name == "GLOBAL"
     }
-    assert {"pgnn.estimator", "pgnn.training.records"} <= named
+    assert {"pgnn.estimator", "pgnn.training.fit", "pgnn.training.recipe"} <= named
     assert not [
         name for name in named if name.startswith(("torch", "pgnn.nn", "pgnn.training.learner"))
     ]
@@ -488,8 +518,11 @@ def test_file_gives_the_estimator_back(caves, fitted, tmp_path):
     path = tmp_path / "model.safetensors"
     fitted.save(path)
     found = PGNNEmbedding.load(path)
-    decided = {name: getattr(fitted.learner_.recipe, name) for name in ("folds", "eval_every")}
-    assert found.get_params() == {**fitted.get_params(), **decided}
+    left_out = dict.fromkeys(("task", "model", "epochs", "random_state"))
+    decided = {"recipe": fitted.learner_.recipe, "device": "cpu", "verbose": False}
+    assert found.get_params() == left_out | decided
+    assert same_fit(found.fit(caves), fitted)
+    found = PGNNEmbedding.load(path)
     for name in ("history_", "best_epoch_", "val_auc_", "test_auc_", "num_sets_"):
         assert getattr(found, name) == getattr(fitted, name), name
     np.testing.assert_array_equal(found.transform(caves), fitted.embedding_)
@@ -539,11 +572,11 @@ def test_grid_search_works_on_the_whole_graph(caves, fitted):
     everything = np.arange(30)
     search = GridSearchCV(
         PGNNEmbedding(**QUICK),
-        {"hidden_channels": [4, 8]},
+        {"recipe": [replace(QUICK["recipe"], hidden_channels=width) for width in (4, 8)]},
         cv=[(everything, everything)],
         error_score="raise",
     )
     search.fit(caves.to_scipy())
     scores = search.cv_results_["mean_test_score"]
     assert scores[1] == fitted.test_auc_
-    assert search.best_params_ == {"hidden_channels": [4, 8][int(np.argmax(scores))]}
+    assert search.best_params_["recipe"].hidden_channels == [4, 8][int(np.argmax(scores))]

@@ -14,9 +14,8 @@ class Parameter(str):
 class PGNNError(ValueError):
     """Input that pgnn cannot use; the message says what was wrong, what was got and what to do.
 
-    Args:
-        parts: The message, in one piece or in several. Pieces that are a `Parameter` name what the
-            user passed, so that a command can say it in its own words.
+    It is made of the message in one piece or in several. Pieces that are a `Parameter` name what
+    the user passed, so that a command can say it in its own words.
 
     Example:
         >>> error = PGNNError(Parameter("num_sets"), " must be a positive integer (got 0)")

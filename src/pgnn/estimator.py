@@ -59,7 +59,7 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         history_: A `pgnn.training.fit.Epoch` for each epoch.
         best_epoch_: The epoch whose state was kept.
         val_auc_: Area under the ROC curve of the pairs it was chosen by.
-        test_auc_: Of pairs that training never saw; None if `test` is 0.
+        test_auc_: Of pairs that training never saw; None if the recipe's `test` is 0.
         num_sets_: Number of anchor-sets, 0 for a baseline.
         n_features_in_: Number of features a node; absent if the graph had none.
         learner_: The `pgnn.training.learner.Learner` behind it.
@@ -148,12 +148,15 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             y: For task "pair", a label a node; by default the graph's own.
 
         Raises:
-            PGNNError: If the graph is too small to be split, or `test` was 0 in `fit`.
+            PGNNError: If the graph is too small to be split, or the recipe's `test` is 0.
         """
         check_is_fitted(self, "learner_")
         found = _test_auc(self.learner_, _read(X, y, self.learner_.recipe.task))
         if found is None:
-            raise PGNNError("test=0 left no pairs to judge by; fit with a share, such as test=0.1")
+            raise PGNNError(
+                "the recipe has test=0, which left no pairs to judge by; fit with a recipe that "
+                "has a share, such as Recipe(test=0.1)"
+            )
         return found
 
     def score_pairs(

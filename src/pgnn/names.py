@@ -7,10 +7,12 @@ from typing import Literal
 Task = Literal["link", "pair"]
 Protocol = Literal["paper", "released"]
 LinkProtocol = Literal["published", "honest"]
+Negatives = Literal["uniform", "two-hop", "degree"]
 
 TASKS: tuple[Task, ...] = ("link", "pair")
 PROTOCOLS: tuple[Protocol, ...] = ("paper", "released")
 LINK_PROTOCOLS: tuple[LinkProtocol, ...] = ("published", "honest")
+NEGATIVES: tuple[Negatives, ...] = ("uniform", "two-hop", "degree")
 DATASETS = ("grid", "communities", "ppi", "email", "protein")
 LINK_GRAPHS = ("usair", "ns", "yeast", "power", "facebook")  # of the link-prediction literature
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from pgnn import PGNNError
-from pgnn.experiments.config import COLUMNS, LABELS, MODELS, columns_of, setup_of
+from pgnn.experiments.config import COLUMNS, columns_of, setup_of
+from pgnn.names import LABELS, MODELS, TABLE_ROWS
 from pgnn.nn import PRESETS, make_baseline
-from pgnn.training.fit import FitSettings
+from pgnn.training.recipe import Recipe
 
 PAPER = Path(__file__).parents[3] / "shared" / "paper" / "position-aware-gnn.tex"
 TITLES = {
@@ -54,7 +55,7 @@ def test_columns_hold_every_number_of_the_paper(tex, table, label):
 
 
 def test_rows_are_those_of_the_paper_but_for_its_slip(tex):
-    wanted = [LABELS[model] for model in MODELS[:8]]
+    wanted = [LABELS[model] for model in TABLE_ROWS[:8]]
     assert [name for name, _ in parse_table(tex, "tab:link_pred")[1]] == wanted
     second = [name for name, _ in parse_table(tex, "tab:community_detect")[1]]
     assert second == ["GAT", *wanted[1:]]  # the first must be GCN: the third is GAT again
@@ -77,13 +78,14 @@ def test_columns_have_eight_numbers_and_none_for_our_own_model(name):
     assert column.published("pgnn-p-2l") is None
 
 
-def test_models_are_ones_that_can_be_built():
+def test_rows_are_models_that_can_be_built():
     ours = {"pgnn-best"}  # the library's recommendation, which is not in the paper
-    assert [model for model in MODELS if model in PRESETS] == [n for n in PRESETS if n not in ours]
-    for model in MODELS:
+    assert [m for m in TABLE_ROWS if m in PRESETS] == [n for n in PRESETS if n not in ours]
+    for model in TABLE_ROWS:
         if model not in PRESETS:
             assert type(make_baseline(model, 1)).__name__ == LABELS[model]
     assert len({LABELS[model] for model in MODELS}) == len(MODELS)
+    assert set(MODELS) - set(TABLE_ROWS) == {*ours, "mlp"}
 
 
 @pytest.mark.parametrize("table", [1, 2])
@@ -115,54 +117,79 @@ def test_columns_of_an_unknown_name_lists_the_names(table):
 
 @pytest.mark.parametrize("protocol", ["Paper", "", None, "clean"])
 def test_setup_of_an_unknown_protocol_is_refused(protocol):
-    with pytest.raises(PGNNError, match=r"protocol must be 'paper' or 'released' \(got "):
-        setup_of("grid", protocol)
+    with pytest.raises(PGNNError, match=r"protocol must be one of paper, released \(got "):
+        setup_of("grid", protocol, "gcn")
 
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_released_setup_has_the_choices_of_the_released_code(name):
-    setup = setup_of(name, "released")
+    setup = setup_of(name, "released", "pgnn-e-2l")
+    recipe = setup.recipe
     assert setup.protocol == "released"  # its splits, flawed negatives and all
-    assert setup.variant == "released"
-    assert setup.decoder == "dot"
-    assert setup.scheme == "fixed"  # floor(n / 2^i) nodes a set
     assert setup.standardize == "node"
     assert setup.keep == "released"
-    assert setup.fit.reuse_draw  # evaluation reads the anchors of the last training pass
-    assert (setup.fit.lr, setup.fit.lr_drop, setup.fit.weight_decay) == (0.01, 200, 5e-4)
+    assert recipe.variant == "released"
+    assert recipe.decoder == "dot"
+    assert recipe.scheme == "fixed"  # floor(n / 2^i) nodes per set
+    assert recipe.reuse_draw  # evaluation reads the anchors of the last training pass
+    assert (recipe.lr, recipe.lr_drop, recipe.weight_decay) == (0.01, 200, 5e-4)
 
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_paper_setup_has_clean_choices(name):
-    setup = setup_of(name, "paper")
+    setup = setup_of(name, "paper", "pgnn-e-2l")
+    recipe = setup.recipe
     assert setup.protocol == "paper"
-    assert setup.scheme == "bernoulli"
     assert setup.standardize == "feature"
     assert setup.keep == "paper"  # all 1,113 graphs of Protein
-    assert not setup.fit.reuse_draw
+    assert (recipe.variant, recipe.decoder, recipe.scheme) == ("released", "distance", "bernoulli")
+    assert not recipe.reuse_draw
+
+
+@pytest.mark.parametrize("protocol", ["paper", "released"])
+@pytest.mark.parametrize("name", COLUMNS)
+def test_setups_judge_the_best_epoch_and_hide_no_folds_as_the_paper(name, protocol):
+    recipe = setup_of(name, protocol, "gcn").recipe
+    assert (recipe.judged, recipe.folds, recipe.patience) == ("epoch", 0, 30)
+    assert (recipe.hidden_channels, recipe.dropout) == (32, 0.5)
 
 
 @pytest.mark.parametrize("name", ["grid-t", "communities-t", "grid", "communities"])
 def test_small_columns_train_as_long_and_judge_as_often_as_the_released_code(name):
-    fit = setup_of(name, "released").fit
-    assert (fit.epochs, fit.eval_every, fit.max_pairs) == (2000, 10, None)
+    recipe = setup_of(name, "released", "gcn").recipe
+    assert (recipe.epochs, recipe.eval_every, recipe.max_pairs) == (2000, 10, None)
 
 
 @pytest.mark.parametrize("protocol", ["paper", "released"])
 @pytest.mark.parametrize("name", COLUMNS)
 def test_shortened_columns_differ_in_length_alone(name, protocol):
-    setup, whole = setup_of(name, protocol), setup_of("grid", protocol)
+    setup, whole = setup_of(name, protocol, "gcn"), setup_of("grid", protocol, "gcn")
     same = {"epochs": 1, "batch_graphs": 1, "eval_every": 1, "max_pairs": None}
-    assert replace(setup, fit=replace(setup.fit, **same)) == replace(
-        whole, fit=replace(whole.fit, **same)
+    assert replace(setup, recipe=replace(setup.recipe, **same)) == replace(
+        whole, recipe=replace(whole.recipe, **same)
     )
-    assert setup.fit.epochs <= whole.fit.epochs
+    assert setup.recipe.epochs <= whole.recipe.epochs
     assert (setup != whole) == (name in ("email", "protein", "ppi"))
 
 
+@pytest.mark.parametrize("protocol", ["paper", "released"])
+@pytest.mark.parametrize("name", COLUMNS)
+def test_setups_are_those_of_all_models_but_for_the_draws_of_pagerank(name, protocol):
+    first = setup_of(name, protocol, "gcn")
+    for model in TABLE_ROWS[:8]:
+        assert setup_of(name, protocol, model) == first
+    by_walks = setup_of(name, protocol, "pgnn-p-2l").recipe
+    assert (first.recipe.eval_draws, first.recipe.c) == (1, None)
+    if name == "ppi":
+        assert (by_walks.epochs, by_walks.eval_every, by_walks.c) == (3, 1, 0.25)
+        assert by_walks.eval_draws == 1
+    else:
+        assert by_walks == replace(first.recipe, eval_draws=PRESETS["pgnn-p-2l"].eval_draws)
+
+
 def test_setups_do_not_change():
-    setup = setup_of("ppi", "paper")
+    setup = setup_of("ppi", "paper", "gcn")
     with pytest.raises(FrozenInstanceError):
-        setup.decoder = "dot"
-    assert isinstance(setup.fit, FitSettings)
-    assert setup_of("grid", "paper").fit.max_pairs is None  # not what "ppi" was given
+        setup.keep = "released"
+    assert isinstance(setup.recipe, Recipe)
+    assert setup_of("grid", "paper", "gcn").recipe.max_pairs is None  # not what "ppi" was given

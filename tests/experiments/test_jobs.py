@@ -101,12 +101,13 @@ def test_run_jobs_without_jobs_starts_nothing():
     assert list(run_jobs([], num_processes=2, data_dir=None)) == []
 
 
-def test_run_jobs_in_other_processes_gives_the_same_numbers():
-    wanted = [Job("grid", "mlp", "paper", seed) for seed in range(3)]
-    records = [record for (record,) in run_jobs(wanted, num_processes=2, data_dir=None)]
-    assert sorted(record["seed"] for record in records) == [0, 1, 2]
-    (third,) = (record for record in records if record["seed"] == 2)
-    here = run_job(wanted[2])
+def test_run_jobs_in_another_process_gives_the_same_numbers():
+    wanted = [Job("grid", "mlp", "paper", seed) for seed in (0, 2)]
+    records = [record for (record,) in run_jobs(wanted, num_processes=1, data_dir=None)]
+    assert sorted(record["seed"] for record in records) == [0, 2]
+    (there,) = (record for record in records if record["seed"] == 2)
+    here = run_job(wanted[1])
     for name in ("test_auc", "val_auc", "best_epoch", "epochs", "settings", "versions"):
-        assert third[name] == here[name]
-    assert third["epochs"] < setup_of("grid", "paper").fit.epochs  # patience ended it
+        assert there[name] == here[name]
+    epochs = setup_of("grid", "paper", "mlp").recipe.epochs
+    assert there["epochs"] < epochs  # patience ended it

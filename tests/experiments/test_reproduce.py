@@ -294,7 +294,11 @@ def test_reproduce_without_matplotlib_says_so_before_it_runs_anything(runs, star
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setattr(module, "to_png", no_picture)
     markdown, _ = start()
-    assert start.seen[0] == (0, 4, "matplotlib is not installed: there will be no pictures")
+    ready, total, line = start.seen[0]
+    assert (ready, total) == (0, 4)
+    assert "without pictures" in line
+    assert "pip install 'position-gnn[plots]'" in line
+    assert not any("pictures" in text for _, _, text in start.seen[1:])  # one remark, and only one
     assert (start.out / "reproduction.md").read_text() == markdown
 
 

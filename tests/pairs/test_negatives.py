@@ -4,12 +4,20 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pgnn import PGNNError
+from pgnn import Graph, PGNNError
+from pgnn.pairs import negatives
 from pgnn.pairs.codes import as_pairs, sorted_distinct, unordered_codes
-from pgnn.pairs.negatives import draw_distinct, draw_non_edges, draw_not_stored, step_over
+from pgnn.pairs.negatives import (
+    draw_distinct,
+    draw_negatives,
+    draw_non_edges,
+    draw_not_stored,
+    step_over,
+)
+from strategies import graphs
 
 
 @given(st.sets(st.integers(0, 30)))
@@ -52,3 +60,103 @@ def test_draws_beside_stored_pairs_may_be_their_reverse_but_never_themselves():
     every = np.array([(u, v) for u in range(3) for v in range(3) if u != v])
     with pytest.raises(PGNNError, match="every ordered pair of the 3 nodes is positive"):
         draw_not_stored(np.random.default_rng(0), every, 3, 1)
+
+
+# ---------------------------------------------------------------------- hard negatives
+
+
+def codes_of(pairs):
+    return sorted_distinct(unordered_codes(as_pairs(pairs)))
+
+
+def two_hops_apart(graph):
+    joined = set(codes_of(graph.edges()).tolist())
+    ends = [
+        (u, v)
+        for w in range(graph.num_nodes)
+        for u in graph.neighbors(w).tolist()
+        for v in graph.neighbors(w).tolist()
+        if u < v
+    ]
+    return set(codes_of(ends).tolist()) - joined
+
+
+@pytest.fixture(params=["listed", "drawn"])
+def way(request, monkeypatch):
+    """Both ways to draw, whatever the size of the graph."""
+    if request.param == "drawn":
+        monkeypatch.setattr(negatives, "_LISTED", 0)
+    return request.param
+
+
+@given(graphs(max_nodes=10, directed=False), st.integers(0, 2**32))
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_two_hop_negatives_are_all_pairs_with_a_common_neighbour_and_no_edge(way, graph, seed):
+    rng, wanted = np.random.default_rng(seed), two_hops_apart(graph)
+    joined = codes_of(graph.edges())
+    drawn = draw_negatives(rng, graph, joined, len(wanted), kind="two-hop")
+    assert set(unordered_codes(drawn).tolist()) == wanted
+    assert len(drawn) == len(wanted)
+    with pytest.raises(PGNNError, match=f"only {len(wanted)} pairs two hops apart"):
+        draw_negatives(rng, graph, joined, len(wanted) + 1, kind="two-hop")
+
+
+def test_two_hop_negatives_are_equally_likely_however_many_neighbours_they_share(way):
+    # 0 and 1 share four neighbours, 6 and 7 one.
+    edges = [(0, w) for w in (2, 3, 4, 5)] + [(1, w) for w in (2, 3, 4, 5)] + [(6, 8), (7, 8)]
+    graph, seen = Graph.from_edges(edges), Counter()
+    rng, joined = np.random.default_rng(0), codes_of(edges)
+    for _ in range(900):
+        ((u, v),) = draw_negatives(rng, graph, joined, 1, kind="two-hop").tolist()
+        seen[u, v] += 1
+    assert len(seen) == len(two_hops_apart(graph)) == 8
+    assert all(abs(count - 900 / 8) < 5 * (900 / 8) ** 0.5 for count in seen.values())
+
+
+def test_negatives_by_degree_have_ends_in_proportion_to_degree(way):
+    edges = [(0, v) for v in range(1, 7)] + [(7, v) for v in range(8, 12)]
+    graph, seen = Graph.from_edges(edges, 13), Counter()
+    rng, joined = np.random.default_rng(0), codes_of(edges)
+    for _ in range(1500):
+        ((u, v),) = draw_negatives(rng, graph, joined, 1, kind="degree").tolist()
+        seen[u, v] += 1
+    free = [(u, v) for v in range(13) for u in range(v) if unordered_codes(as_pairs([(u, v)]))[0]
+            not in joined]  # fmt: skip
+    weight = {pair: int(graph.degrees[pair[0]] * graph.degrees[pair[1]]) for pair in free}
+    total = sum(weight.values())
+    for pair in free:
+        expected = 1500 * weight[pair] / total
+        assert abs(seen[pair] - expected) <= 5 * expected**0.5
+    assert sum(seen.values()) == 1500
+    assert not any(12 in pair for pair in seen)  # a node without edges
+
+
+@pytest.mark.parametrize("kind", ["uniform", "two-hop", "degree"])
+@given(graph=graphs(max_nodes=9), seed=st.integers(0, 99))
+@settings(max_examples=30)
+def test_negatives_are_different_and_never_joined_either_way(kind, graph, seed):
+    joined = codes_of(graph.edges())
+    rng = np.random.default_rng(seed)
+    free = graph.num_nodes * (graph.num_nodes - 1) // 2 - len(joined)
+    for count in range(min(free, 6) + 1):
+        try:
+            drawn = draw_negatives(rng, graph, joined, count, kind=kind)
+        except PGNNError as error:
+            assert kind != "uniform", error  # noqa: PT017
+            break
+        assert len(codes_of(drawn)) == len(drawn) == count
+        assert not set(codes_of(drawn).tolist()) & set(joined.tolist())
+
+
+def test_uniform_negatives_are_those_of_draw_non_edges():
+    graph = Graph.from_edges([(0, 1), (1, 2), (2, 9)])
+    joined = codes_of(graph.edges())
+    one, two = (np.random.default_rng(3) for _ in range(2))
+    drawn = draw_negatives(one, graph, joined, 12)
+    assert drawn.tolist() == draw_non_edges(two, joined, 10, 12).tolist()
+
+
+def test_unknown_kind_of_negatives_lists_the_known():
+    graph = Graph.from_edges([(0, 1)])
+    with pytest.raises(PGNNError, match="negatives must be one of uniform, two-hop, degree"):
+        draw_negatives(np.random.default_rng(0), graph, codes_of([(0, 1)]), 1, kind="hard")

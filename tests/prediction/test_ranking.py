@@ -7,10 +7,17 @@ import torch
 from pgnn import Graph
 from pgnn.errors import PGNNError
 from pgnn.prediction.ranking import predict
-from pgnn.training.learner import Learner
+from pgnn.training.pipeline import Problem, train
 from pgnn.training.recipe import Recipe
 
-QUICK = {"epochs": 2, "eval_every": 1, "eval_draws": 3, "hidden_channels": 8, "folds": 2}
+QUICK = {
+    "model": "pgnn-p-2l",
+    "epochs": 2,
+    "eval_every": 1,
+    "eval_draws": 3,
+    "hidden_channels": 8,
+    "folds": 2,
+}
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -27,18 +34,19 @@ def sparse(n=24, *, directed=False, alone=1):
     return Graph.from_edges(edges, n + alone, directed=directed, y=np.arange(n + alone) % 3)
 
 
+def learner_of(task):
+    recipe = Recipe(task=task, **QUICK)
+    return train(Problem.of_graph(sparse(), recipe), recipe, heuristics=False).learner
+
+
 @pytest.fixture(scope="module")
 def link_learner():
-    found = Learner(Recipe(**QUICK), sparse())
-    found.train(sparse())
-    return found
+    return learner_of("link")
 
 
 @pytest.fixture(scope="module")
 def pair_learner():
-    found = Learner(Recipe(task="pair", **QUICK), sparse())
-    found.train(sparse())
-    return found
+    return learner_of("pair")
 
 
 def joined(graph):

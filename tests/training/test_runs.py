@@ -4,6 +4,7 @@ import io
 import json
 import os
 import pickle
+import shutil
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -15,13 +16,25 @@ import torch
 
 from pgnn import Graph
 from pgnn.errors import PGNNError
+from pgnn.evaluation.evaluate import evaluate
+from pgnn.evaluation.judging import Judgement
 from pgnn.training import runs
 from pgnn.training.fit import Epoch
-from pgnn.training.learner import Learner
+from pgnn.training.learner import Learner, make_learner
+from pgnn.training.outcome import GraphFacts, Outcome, versions
 from pgnn.training.recipe import Recipe
-from pgnn.training.runs import CHECKPOINT, check_free, load_run, save_run
+from pgnn.training.runs import (
+    CHECKPOINT,
+    claim_folder,
+    load_run,
+    read_config,
+    release_folder,
+    save_run,
+)
 from pgnn.training.splits import PairSet, split_links
 
+SMALL = Recipe(model="pgnn-e-2l", hidden_channels=4, num_sets=3, eval_draws=2).resolved(10)
+OLD_RUNS = Path(__file__).parent / "runs_of_format_1"  # left by the last version that wrote it
 FILES = (
     "config.toml",
     "graph.npz",
@@ -51,20 +64,45 @@ def ring(n=10, **more):
     return Graph.from_edges([(v, (v + 1) % n) for v in range(n)], n, **more)
 
 
-def save(folder, graph=None, **more):
+def outcome_of(graph, learner, pairs):
+    """A result that was never reached, of a run on this graph."""
+    return Outcome(
+        task="link",
+        model=learner.recipe.model,
+        test_auc=0.5,
+        val_auc=0.75,
+        seconds=1.5,
+        best_epoch=3,
+        epochs=3,
+        seed=0,
+        num_sets=learner.num_sets,
+        graph=GraphFacts.of(graph),
+        test_pairs=len(pairs),
+        test=Judgement(len(pairs), {"roc_auc": 0.5}),
+        heuristics={},
+        recipe=learner.recipe,
+        versions=versions(),
+    )
+
+
+def save(folder, graph=None, *, resume=False, **more):
+    """Leave a run directory, as training does at its beginning and at its end."""
     graph = ring() if graph is None else graph
     split = split_links(graph, rng=0)
-    given = {
-        "learner": Learner(Recipe(hidden_channels=4, num_sets=3), graph),
-        "graph": graph,
-        "seen": split.graph,
-        "pairs": split.test,
-        "metrics": {"task": "link", "test": {"roc_auc": 0.5}},
-        "history": HISTORY,
-        "config": CONFIG,
-    }
-    save_run(folder, **{**given, **more})
-    return SimpleNamespace(**{**given, **more})
+    learner = more.pop("learner", None) or make_learner(SMALL, [graph])
+    saved = {"learner": learner, "graph": graph, "seen": split.graph, "pairs": split.test}
+    saved |= {"outcome": outcome_of(graph, learner, split.test), "history": HISTORY}
+    saved |= more
+    claim_folder(folder, CONFIG, resume=resume)
+    save_run(folder, **saved)
+    return SimpleNamespace(**saved)
+
+
+def load_all(folder):
+    """Load a run and the graph that is read only when it is needed."""
+    run = load_run(folder)
+    assert run.data
+    return run
 
 
 def names(folder):
@@ -101,16 +139,18 @@ GRAPHS = {
 @pytest.mark.parametrize("kind", GRAPHS)
 def test_run_survives_a_round_trip(tmp_path, kind):
     graph = GRAPHS[kind]
-    given = save(tmp_path / "a" / "run", graph)
+    saved = save(tmp_path / "a" / "run", graph)
     run = load_run(tmp_path / "a" / "run")
-    assert run.graph == graph
-    assert run.graph.node_ids.dtype.kind == graph.node_ids.dtype.kind
-    assert run.seen == given.seen
-    assert run.seen.num_edges < graph.num_edges
-    assert run.pairs.pairs.tolist() == given.pairs.pairs.tolist()
-    assert run.pairs.labels.tolist() == given.pairs.labels.tolist()
-    assert np.array_equal(run.learner.embed(graph), given.learner.embed(graph))
-    assert run.metrics["test"] == {"roc_auc": 0.5}
+    data = run.data
+    assert data.graph == graph
+    assert data.graph.node_ids.dtype.kind == graph.node_ids.dtype.kind
+    assert data.graph.dropped_repeats == 0
+    assert data.seen == saved.seen
+    assert data.seen.num_edges < graph.num_edges
+    assert data.pairs.pairs.tolist() == saved.pairs.pairs.tolist()
+    assert data.pairs.labels.tolist() == saved.pairs.labels.tolist()
+    assert np.array_equal(run.learner.embed(graph), saved.learner.embed(graph))
+    assert run.outcome == saved.outcome
     assert names(run.folder) == sorted(FILES)
 
 
@@ -143,24 +183,24 @@ def test_ids_of_other_kinds_become_text(tmp_path):
 
     graph = Graph.from_networkx(nx.grid_2d_graph(3, 4))
     save(tmp_path, graph)
-    assert load_run(tmp_path).graph.node_ids.tolist() == [str(v) for v in graph.node_ids]
+    assert load_run(tmp_path).data.graph.node_ids.tolist() == [str(v) for v in graph.node_ids]
 
 
 def test_classes_that_no_node_has_are_kept(tmp_path):
     graph = replace(ring(y=[0, 2] * 5), classes=np.array(["c", "b", "a"]))
     save(tmp_path, graph)
-    assert load_run(tmp_path).graph == graph
+    assert load_run(tmp_path).data.graph == graph
 
 
 def test_run_without_test_pairs_survives_a_round_trip(tmp_path):
     save(tmp_path, pairs=PairSet(np.empty((0, 2), dtype=np.int64), []))
-    assert len(load_run(tmp_path).pairs) == 0
+    assert len(load_run(tmp_path).data.pairs) == 0
 
 
 def test_metrics_hold_the_hashes_and_the_format(tmp_path):
     save(tmp_path)
     found = json.loads((tmp_path / "metrics.json").read_text())
-    assert found["format"] == 1
+    assert found["format"] == runs.FORMAT == 2
     assert set(found["sha256"]) == {"model.safetensors", "graph.npz"}
     for name, digest in found["sha256"].items():
         assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() == digest
@@ -185,7 +225,8 @@ def test_a_crash_leaves_old_files_whole_and_metrics_for_the_end(tmp_path, monkey
         save(tmp_path)
     assert names(tmp_path) == sorted(written)
     assert "metrics.json" not in written
-    check_free(tmp_path)
+    monkeypatch.undo()
+    claim_folder(tmp_path, CONFIG, resume=False)
     with pytest.raises(PGNNError, match="is no run directory"):
         load_run(tmp_path)
 
@@ -195,6 +236,7 @@ def test_metrics_are_written_last(tmp_path, monkeypatch):
     rename = os.replace
     monkeypatch.setattr("os.replace", lambda s, t: written.append(Path(t).name) or rename(s, t))
     save(tmp_path)
+    assert written[0] == "config.toml"
     assert written[-1] == "metrics.json"
     assert sorted(written) == sorted(FILES)
 
@@ -208,9 +250,9 @@ def test_a_crash_while_a_file_is_written_keeps_the_old_one(tmp_path, monkeypatch
         raise KeyboardInterrupt
 
     monkeypatch.setattr(np, "savez_compressed", cut_off)
-    other = Learner(Recipe(hidden_channels=4, num_sets=3, seed=1), ring())
+    other = make_learner(replace(SMALL, seed=1), [ring()])
     with pytest.raises(KeyboardInterrupt):
-        save(tmp_path, ring(12), learner=other)
+        save(tmp_path, ring(12), learner=other, resume=True)
     assert (tmp_path / "graph.npz").read_bytes() == before["graph.npz"]
     assert names(tmp_path) == sorted(FILES)
     with pytest.raises(PGNNError, match="is not the file that the run wrote"):
@@ -223,14 +265,51 @@ def test_save_refuses_a_folder_that_is_a_file(tmp_path):
         save(tmp_path / "run")
 
 
-def test_check_free_refuses_only_a_finished_run(tmp_path):
-    check_free(tmp_path / "nothing")
-    check_free(tmp_path)
-    (tmp_path / CHECKPOINT).write_bytes(b"")
-    check_free(tmp_path)
+# ---------------------------------------------------------------------- the beginning of a run
+
+
+def test_claim_writes_the_options_before_anything_else(tmp_path):
+    folder = tmp_path / "a" / "run"
+    assert claim_folder(folder, CONFIG, resume=False)
+    assert names(folder) == ["config.toml"]
+    assert read_config(folder / "config.toml")["train"]["epochs"] == 3
+    assert not claim_folder(folder, {"train": {"epochs": 4}}, resume=False)  # nothing was kept
+    assert read_config(folder / "config.toml") == {"train": {"epochs": 4}}
+
+
+def test_claim_refuses_a_finished_run(tmp_path):
     save(tmp_path)
-    with pytest.raises(PGNNError, match="holds a finished run; give another --out"):
-        check_free(tmp_path)
+    with pytest.raises(PGNNError, match="holds a finished run; give another out, or remove"):
+        claim_folder(tmp_path, {}, resume=False)
+    claim_folder(tmp_path, {}, resume=True)
+
+
+def test_claim_refuses_a_run_that_was_cut_off(tmp_path):
+    claim_folder(tmp_path, CONFIG, resume=False)
+    (tmp_path / CHECKPOINT).write_bytes(b"the work of hours")
+    with pytest.raises(PGNNError, match="holds a run that was cut off; go on with resume, give"):
+        claim_folder(tmp_path, {}, resume=False)
+    assert (tmp_path / CHECKPOINT).read_bytes() == b"the work of hours"
+    assert not claim_folder(tmp_path, {}, resume=True)
+
+
+def test_claim_of_a_run_that_goes_on_keeps_the_options_it_began_with(tmp_path):
+    """Other options are refused later, by the checkpoint; they must not replace the true ones."""
+    claim_folder(tmp_path, {"train": {"epochs": 10}}, resume=False)
+    (tmp_path / CHECKPOINT).write_bytes(b"")
+    claim_folder(tmp_path, {"train": {"epochs": 20}}, resume=True)
+    assert read_config(tmp_path / "config.toml") == {"train": {"epochs": 10}}
+
+
+def test_release_removes_options_only_where_nothing_else_was_kept(tmp_path):
+    claim_folder(tmp_path, CONFIG, resume=False)
+    release_folder(tmp_path)
+    assert names(tmp_path) == []
+    release_folder(tmp_path)
+    claim_folder(tmp_path, CONFIG, resume=False)
+    (tmp_path / CHECKPOINT).write_bytes(b"")
+    release_folder(tmp_path)
+    assert names(tmp_path) == [CHECKPOINT, "config.toml"]
 
 
 # ---------------------------------------------------------------------- what is no run
@@ -245,7 +324,9 @@ def test_load_says_what_a_folder_is_not(tmp_path):
     with pytest.raises(PGNNError, match="no such run directory"):
         load_run(tmp_path / "other.txt")
     (tmp_path / CHECKPOINT).write_bytes(b"")
-    with pytest.raises(PGNNError, match="is not finished; go on with --resume"):
+    with pytest.raises(
+        PGNNError, match=r"is not finished .it has no metrics.json.; go on with resume"
+    ):
         load_run(tmp_path)
 
 
@@ -274,19 +355,21 @@ def test_load_refuses_metrics_that_are_damaged_or_foreign(tmp_path, text):
 
 
 def test_load_refuses_a_newer_format(tmp_path):
-    save(tmp_path, metrics={"format": 2})
-    with pytest.raises(PGNNError, match="format 2, newer than 1; update pgnn"):
+    save(tmp_path)
+    path = tmp_path / "metrics.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 3}))
+    with pytest.raises(PGNNError, match="format 3, newer than 2; update pgnn"):
         load_run(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "graph.npz"])
 def test_load_refuses_a_file_that_the_run_did_not_write(tmp_path, name):
     save(tmp_path / "a")
-    other = Learner(Recipe(hidden_channels=4, num_sets=3, seed=1), ring(12))
+    other = make_learner(replace(SMALL, seed=1), [ring(12)])
     save(tmp_path / "b", ring(12), learner=other)
     (tmp_path / "a" / name).write_bytes((tmp_path / "b" / name).read_bytes())
     with pytest.raises(PGNNError, match=f"{name}: is not the file that the run wrote; train anew"):
-        load_run(tmp_path / "a")
+        load_all(tmp_path / "a")
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "graph.npz"])
@@ -296,7 +379,7 @@ def test_load_refuses_a_file_whose_hash_is_missing(tmp_path, name):
     del found["sha256"][name]
     (tmp_path / "metrics.json").write_text(json.dumps(found))
     with pytest.raises(PGNNError, match=f"{name}: is not the file"):
-        load_run(tmp_path)
+        load_all(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "graph.npz", "history.csv", "config.toml"])
@@ -304,7 +387,7 @@ def test_load_says_which_file_is_missing(tmp_path, name):
     save(tmp_path)
     (tmp_path / name).unlink()
     with pytest.raises(PGNNError, match=name):
-        load_run(tmp_path)
+        load_all(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -360,7 +443,7 @@ def test_load_does_not_unpickle_an_array(tmp_path, name):
     bomb[0] = Bomb(sign)
     rewrite_graph(folder, **{name: bomb})
     with pytest.raises(PGNNError, match=r"graph.npz: is damaged .*train anew"):
-        load_run(folder)
+        load_all(folder)
     assert not sign.exists()
     with np.load(folder / "graph.npz", allow_pickle=True) as file:
         assert file[name] is not None
@@ -373,10 +456,10 @@ def test_load_does_not_unpickle_a_file(tmp_path, name):
     save(folder)
     (folder / name).write_bytes(pickle.dumps(Bomb(sign)))
     with pytest.raises(PGNNError, match="is not the file that the run wrote"):
-        load_run(folder)
+        load_all(folder)
     seal(folder)
     with pytest.raises(PGNNError, match=name):
-        load_run(folder)
+        load_all(folder)
     assert not sign.exists()
     pickle.loads((folder / name).read_bytes())
     assert sign.exists()  # the trap works
@@ -418,15 +501,16 @@ def test_load_refuses_arrays_that_are_no_graph(tmp_path, changes):
     save(tmp_path)
     rewrite_graph(tmp_path, **changes)
     with pytest.raises(PGNNError, match=r"graph.npz: is damaged"):
-        load_run(tmp_path)
+        load_all(tmp_path)
 
 
 def content(run):
+    data = run.data
     return (
-        run.graph.indices.tolist(),
-        run.graph.node_ids.tolist(),
-        run.seen.indices.tolist(),
-        run.pairs.pairs.tolist(),
+        data.graph.indices.tolist(),
+        data.graph.node_ids.tolist(),
+        data.seen.indices.tolist(),
+        data.pairs.pairs.tolist(),
         {name: t.tolist() for name, t in run.learner.model.state_dict().items()},
     )
 
@@ -453,7 +537,9 @@ def test_flipped_bytes_give_an_error_or_the_same_content(tmp_path, name):
 def test_flipped_bytes_behind_a_right_hash_raise_no_other_error(tmp_path, name):
     save(tmp_path, GRAPHS["classes"])
     data = (tmp_path / name).read_bytes()
-    load = runs._read_graph if name == "graph.npz" else Learner.load
+    load = Learner.load
+    if name == "graph.npz":
+        load = lambda path: runs._read_data(path, path.read_bytes())  # noqa: E731
     rng = np.random.default_rng(1)
     ends = [0] * 60 + [len(data) - 1200] * 60  # headers are there
     refused = 0
@@ -476,7 +562,7 @@ def test_cut_off_files_are_refused(tmp_path):
             (tmp_path / name).write_bytes(data[:length])
             seal(tmp_path)
             with pytest.raises(PGNNError, match=name):
-                load_run(tmp_path)
+                load_all(tmp_path)
         (tmp_path / name).write_bytes(data)
         seal(tmp_path)
 
@@ -491,4 +577,91 @@ def test_an_array_too_large_for_memory_is_refused(tmp_path):
         file.writestr("indptr.npy", header.getvalue())
     seal(tmp_path)
     with pytest.raises(PGNNError, match=r"graph.npz: is damaged"):
+        load_all(tmp_path)
+
+
+# ---------------------------------------------------------------------- read when it is needed
+
+
+@pytest.fixture
+def read_bytes(monkeypatch):
+    """Keeps the names of the files that are read."""
+    names = []
+    original = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda p: names.append(p.name) or original(p))
+    return names
+
+
+def test_questions_to_the_learner_do_not_read_the_graph_of_the_run(tmp_path, read_bytes):
+    save(tmp_path)
+    read_bytes.clear()
+    run = load_run(tmp_path)
+    run.learner.embed(ring(14))
+    run.learner.scorer(ring(14))([(0, 5)])
+    assert "graph.npz" not in read_bytes
+    assert run.data is run.data
+    assert read_bytes.count("graph.npz") == 1
+
+
+@pytest.mark.parametrize("how", ["removed", "damaged", "of another run"])
+def test_learner_answers_without_the_graph_and_evaluate_says_what_is_missing(tmp_path, how):
+    saved = save(tmp_path)
+    path = tmp_path / "graph.npz"
+    if how == "removed":
+        path.unlink()
+    elif how == "damaged":
+        path.write_bytes(path.read_bytes()[:-20])
+    else:
+        save(tmp_path / "other", ring(12))
+        path.write_bytes((tmp_path / "other" / "graph.npz").read_bytes())
+    run = load_run(tmp_path)
+    assert np.array_equal(run.learner.embed(ring(12)), saved.learner.embed(ring(12)))
+    pairs = [(0, 1), (0, 5)]
+    assert np.array_equal(run.learner.scorer(ring())(pairs), saved.learner.scorer(ring())(pairs))
+    assert evaluate(run, ring(30), share=0.2).num_positive == 6  # another graph, told by its size
+    words = "cannot be read .*; train anew" if how == "removed" else "is not the file that the run"
+    with pytest.raises(PGNNError, match=rf"graph\.npz: {words}"):
+        evaluate(run, ring())
+
+
+# ---------------------------------------------------------------------- runs of format 1
+
+
+def test_file_run_of_format_1_loads_and_answers_as_it_did():
+    run = load_run(OLD_RUNS / "file")
+    outcome = run.outcome
+    assert (outcome.task, outcome.model, outcome.seed) == ("link", "pgnn-e-2l", 0)
+    assert outcome.recipe == run.learner.recipe
+    assert (outcome.recipe.variant, outcome.recipe.judged) == ("released", "model")
+    assert outcome.graph == GraphFacts.of(run.data.graph)
+    assert run.data.graph.node_ids[0] == "n0"
+    assert run.data.graph.classes.tolist() == ["a", "b", "c"]
+    assert [record["epoch"] for record in run.history] == [1, 2, 3]
+    assert run.config == {"train": {"graph": "edges.csv", "epochs": 3}}
+    assert evaluate(run, run.data.graph).metrics == pytest.approx(outcome.test.metrics)
+
+
+def test_run_of_format_1_with_a_model_of_the_same_name_is_refused_in_one_clear_line(tmp_path):
+    """What was called pgnn-best then is another model now."""
+    shutil.copytree(OLD_RUNS / "file", tmp_path, dirs_exist_ok=True)
+    path = tmp_path / "metrics.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "model": "pgnn-best"}))
+    with pytest.raises(PGNNError, match="of an earlier version, whose pgnn-best was another model"):
         load_run(tmp_path)
+
+
+def test_data_set_run_of_format_1_loads_and_says_how_it_was_trained():
+    run = load_run(OLD_RUNS / "dataset")
+    outcome = run.outcome
+    assert (outcome.task, outcome.model, outcome.seed) == ("pair", "pgnn-p-2l", 1)
+    assert (outcome.experiment.column, outcome.experiment.protocol) == (
+        "communities-pairs",
+        "released",
+    )
+    recipe = outcome.recipe  # what was run, though the file of the model says otherwise
+    assert (recipe.patience, recipe.max_pairs, recipe.eval_every) == (30, None, 10)
+    assert (recipe.lr_drop, recipe.batch_graphs, recipe.reuse_draw) == (200, 8, True)
+    assert (recipe.decoder, recipe.scheme, recipe.folds) == ("dot", "fixed", 0)
+    assert run.learner.num_sets == outcome.num_sets == 64
+    assert outcome.test_auc == outcome.test.metrics["roc_auc"] == 1.0
+    assert evaluate(run, run.data.graph).metrics["roc_auc"] == 1.0

@@ -2,140 +2,239 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgnn.errors import PGNNError
+from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
-from pgnn.pairs.codes import Pairs, as_pairs
-from pgnn.positions import anchor_distances, anchor_ppr
+from pgnn.pairs.blocks import in_blocks
+from pgnn.pairs.codes import Pairs, as_pairs, edge_codes, is_among
+from pgnn.pairs.proximities import pair_proximities
+from pgnn.pairs.walks import choose_sources
+from pgnn.threads import resolve_threads
 
-_BLOCK_NUMBERS = 1 << 24  # numbers of a block of columns: about 100 MB
-_BLOCK_NEIGHBOURS = 1 << 22  # neighbours of a block of pairs: about 100 MB
-_LANES = 16  # sources that a search or a walk takes together
+Scores = NDArray[np.float64]
+
+# Multiply-adds up to which Katz is computed: some seconds. It is the distinct nodes on one side of
+# the pairs, times the edges in both directions, times the steps.
+KATZ_WORK = 2e10
+KATZ_STEPS = 30  # what longer walks add is below 1e-9
+KATZ_DECAY = 0.5  # beta times the largest eigenvalue
+
+_MAX_HOPS = 1000
+_COLUMNS = {  # columns of `pair_proximities` that are scores as they are
+    "common neighbours": "common_neighbours",
+    "Adamic-Adar": "adamic_adar",
+    "resource allocation": "resource_allocation",
+    "3-paths": "three_paths",
+    "pagerank": "pagerank_0.15",
+}
+
+HEURISTICS = (
+    "shortest path",
+    "common neighbours",
+    "Adamic-Adar",
+    "resource allocation",
+    "preferential attachment",
+    "3-paths",
+    "pagerank",
+    "katz",
+)
+FORMER_HEURISTICS = ("ppr",)  # rows of stored results: PageRank by degree, not symmetric
 
 
-def heuristic_scores(graph: Graph, pairs: ArrayLike, name: str) -> NDArray[np.float64]:
+def heuristic_scores(graph: Graph, pairs: ArrayLike, name: str) -> Scores:
     """Score node pairs by the structure of the graph; a higher score is a likelier link.
 
-    With N(u) the neighbours of u, the score of (u, v) is, by name:
+    With N(u) the neighbours of u, A the adjacency matrix and S = D^-1/2 A D^-1/2, the score of
+    (u, v) is, by name:
 
-    - "shortest path": minus the number of hops; minus `num_nodes` where there is no path.
+    - "shortest path": minus the number of hops; minus the larger of `num_nodes` and 1001 where
+      there is no path, or none of up to 1000 hops.
     - "common neighbours": how many nodes w are in N(u) and N(v).
+    - "Adamic-Adar": the sum over these w of 1 / log |N(w)|.
     - "resource allocation": the sum over these w of 1 / |N(w)|.
     - "preferential attachment": |N(u)| * |N(v)|.
-    - "ppr": personalised PageRank by degree, ppr_u(v) / |N(v)| = ppr_v(u) / |N(u)|, restart 0.15.
+    - "3-paths": the sum over paths u - a - b - v of 1 / sqrt(|N(a)| |N(b)|).
+    - "pagerank": (I - 0.85 S)^-1[u, v], personalised PageRank with restart 0.15 in its symmetric
+      form.
+    - "katz": the sum over l >= 1 of beta^l A^l[u, v], with beta half of 1 / the largest eigenvalue
+      of A, so that walks of 30 steps and more no longer count.
 
-    All are the same for (u, v) and (v, u). Weights and directions of edges are not read. Score with
-    the graph of a split, not with the whole graph, or held-out edges leak.
+    Like pgnn-best, they never see a pair's own edge: the score of a pair that is an edge is that
+    of the graph without this edge (A's largest eigenvalue apart, which is that of the whole graph).
+    All are the same for (u, v) and (v, u). Weights and directions of edges are not read.
+    Score with the graph of a split, not with the whole graph: other held-out edges would leak.
 
-    "shortest path" and "ppr" search once for each distinct node on one side of the pairs; memory
-    is in blocks, never n x n.
+    On large graphs "pagerank", "3-paths" and "shortest path" are estimated as
+    `pgnn.pair_proximities` says.
 
     Args:
         graph: The graph.
-        pairs: Node indices, `[m, 2]`.
+        pairs: Node indices of two different nodes, `[m, 2]`.
         name: One of `HEURISTICS`.
 
     Returns:
         Finite float64 `[m]`.
 
     Raises:
-        PGNNError: If the name is unknown or a pair is not one of nodes.
+        PGNNError: If the name is unknown, or a pair is not one of two different nodes.
 
     Example:
         >>> square = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
         >>> heuristic_scores(square, [(0, 2), (0, 1)], "common neighbours").tolist()
         [2.0, 0.0]
     """
-    if name not in _SCORES:
+    if name not in HEURISTICS:
         raise PGNNError(f"there is no heuristic {name!r}; choose one of {', '.join(HEURISTICS)}")
-    checked = np.sort(as_pairs(pairs, graph.num_nodes), axis=1)
-    if graph.directed or graph.weights is not None:
-        graph = Graph.from_edges(graph.edges(), graph.num_nodes)
-    if not len(checked):
-        return np.empty(0)
-    return _SCORES[name](graph, checked)
+    plain, checked = _plain(graph), _sorted_pairs(pairs, graph)
+    if name == "katz":
+        return _katz(plain, checked)
+    return _of_proximities(plain, checked)[name]
 
 
-def _shortest_path(graph: Graph, pairs: Pairs) -> NDArray[np.float64]:
-    def columns(sources: list[list[int]]) -> NDArray[Any]:
-        return np.asarray(anchor_distances(graph, sources).hops)
+def all_heuristics(graph: Graph, pairs: ArrayLike) -> dict[str, Scores]:
+    """Score node pairs by every heuristic at once, which costs little more than one of them.
 
-    hops = _by_source(graph, pairs, columns)
-    return np.where(hops < 0, -float(graph.num_nodes), -hops)
+    Args:
+        graph: The graph.
+        pairs: Node indices of two different nodes, `[m, 2]`.
 
+    Returns:
+        The scores of `heuristic_scores` by name, in the order of `HEURISTICS`. "katz" is left out
+        where the distinct nodes on one side of the pairs, times the edges in both directions, times
+        30 steps are more than 2e10 (some seconds).
 
-def _ppr(graph: Graph, pairs: Pairs) -> NDArray[np.float64]:
-    def columns(sources: list[list[int]]) -> NDArray[Any]:
-        return anchor_ppr(graph, sources, per_degree=True, tol=1e-7)
+    Raises:
+        PGNNError: If a pair is not one of two different nodes.
 
-    return _by_source(graph, pairs, columns)
-
-
-def _by_source(
-    graph: Graph, pairs: Pairs, columns: Callable[[list[list[int]]], NDArray[Any]]
-) -> NDArray[np.float64]:
-    """Look up pairs in columns of n numbers, one for each distinct node of one side, in blocks.
-
-    Pairs are (small, large), so that a pair turned round is looked up at the same place.
+    Example:
+        >>> path = Graph.from_edges([(0, 1), (1, 2), (2, 3)])
+        >>> scores = all_heuristics(path, [(0, 3)])
+        >>> scores["shortest path"].tolist(), scores["3-paths"].tolist()
+        ([-3.0], [0.5])
     """
-    sides = [np.unique(side, return_inverse=True) for side in pairs.T]
-    chosen = 0 if len(sides[0][0]) <= len(sides[1][0]) else 1
-    sources, column = sides[chosen]
-    order = np.argsort(column, kind="stable")
-    others, column = pairs[order, 1 - chosen], column[order]
-    width = max(_LANES, _BLOCK_NUMBERS // graph.num_nodes // _LANES * _LANES)
-    result = np.empty(len(pairs))
-    for first in range(0, len(sources), width):
-        block = columns(sources[first : first + width, None].tolist())
-        span = slice(*np.searchsorted(column, [first, first + width]))
-        result[order[span]] = block[others[span], column[span] - first]
-    return result
+    plain, checked = _plain(graph), _sorted_pairs(pairs, graph)
+    scores = _of_proximities(plain, checked)
+    if _katz_work(plain, checked) <= KATZ_WORK:
+        scores["katz"] = _katz(plain, checked)
+    return {name: scores[name] for name in HEURISTICS if name in scores}
 
 
-def _common_neighbours(graph: Graph, pairs: Pairs) -> NDArray[np.float64]:
-    return _shared(graph, pairs, np.ones(graph.num_nodes))
+def _plain(graph: Graph) -> Graph:
+    """Return the graph without directions and weights."""
+    if graph.directed or graph.weights is not None:
+        return Graph.from_edges(graph.edges(), graph.num_nodes)
+    return graph
 
 
-def _resource_allocation(graph: Graph, pairs: Pairs) -> NDArray[np.float64]:
-    return _shared(graph, pairs, 1 / np.maximum(graph.degrees, 1))
+def _sorted_pairs(pairs: ArrayLike, graph: Graph) -> Pairs:
+    """Return (smaller node, larger node): a pair turned round has the same score."""
+    checked = np.sort(as_pairs(pairs, graph.num_nodes), axis=1)
+    loops = np.flatnonzero(checked[:, 0] == checked[:, 1])
+    if len(loops):
+        at = int(loops[0])
+        raise PGNNError(
+            Parameter("pairs"),
+            f" must be of two different nodes (got pairs[{at}] = ({checked[at, 0]}, "
+            f"{checked[at, 1]}))",
+        )
+    return checked
 
 
-def _shared(graph: Graph, pairs: Pairs, worth: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum the worth of the common neighbours of each pair."""
+def _of_proximities(graph: Graph, pairs: Pairs) -> dict[str, Scores]:
+    """All heuristics but Katz."""
+    near = pair_proximities(graph, pairs, max_hops=_MAX_HOPS)
+    scores = {name: near.column(column).astype(np.float64) for name, column in _COLUMNS.items()}
+    degrees = (near.column(f"degree_{which}").astype(np.float64) for which in ("min", "max"))
+    scores["preferential attachment"] = np.multiply(*degrees)
+    hops = near.column("hops").astype(np.float64)
+    farthest = max(graph.num_nodes, _MAX_HOPS + 1)
+    scores["shortest path"] = -np.where(hops > _MAX_HOPS, farthest, hops)
+    return scores
+
+
+# ---------------------------------------------------------------------- Katz
+
+
+def _katz(graph: Graph, pairs: Pairs) -> Scores:
+    """Sum beta^l A^l[u, v] by walks from 16 sources at once, without the pair's own edge.
+
+    K = (I - beta A)^-1 holds the sums, and 1 more on its diagonal. Without the edge uv, the block
+    of K at {u, v} is (block^-1 + beta X)^-1 with X = [[0, 1], [1, 0]] (Woodbury's identity), which
+    is K[u, v] - beta D over 1 + 2 beta K[u, v] - beta^2 D, D the determinant of the block.
+    """
+    beta = KATZ_DECAY / max(_largest_eigenvalue(graph), 1.0)
+    is_edge = _are_edges(graph, pairs)
+    edges = pairs[is_edge]
+    ends = np.unique(edges)
+    first = choose_sources(pairs, graph.num_nodes)
+    source = np.where(first, pairs[:, 0], pairs[:, 1])
+    other = np.where(first, pairs[:, 1], pairs[:, 0])
+    sums = _walk_sums(graph, beta, np.concatenate([source, ends]), np.concatenate([other, ends]))
+    scores, closed = sums[: len(pairs)], sums[len(pairs) :]
+    if len(edges):
+        uu, vv = closed[np.searchsorted(ends, edges)].T
+        uv = scores[is_edge]
+        det = uu * vv - uv * uv
+        without = (uv - beta * det) / (1 + 2 * beta * uv - beta * beta * det)
+        # What is smaller is rounding of this algebra.
+        scores[is_edge] = np.where(without < 1e-12, 0.0, without)
+    return scores
+
+
+def _walk_sums(graph: Graph, beta: float, sources: Pairs, nodes: Pairs) -> Scores:
+    """Entries [node, source] of the sum over l >= 0 of beta^l A^l, `[len(sources)]`."""
+    from pgnn.pairs.kernels.lanes import LANES, walk_block
+
+    distinct, places = np.unique(sources, return_inverse=True)
+    order = np.argsort(places, kind="stable")
+    places, nodes = places[order], nodes[order]
+    matrix = (graph.indptr, graph.indices, np.full(len(graph.indices), beta))
+    factors = np.ones((KATZ_STEPS + 1, 1))
+    sums = np.empty(len(order))
+
+    def work(block: range, scratch: tuple[Scores, Scores]) -> None:
+        span = slice(*np.searchsorted(places, [block.start, block.stop]))
+        reads = (nodes[span], places[span] - block.start)
+        summary = np.empty((len(reads[0]), 1))
+        walk_block(matrix, distinct[block.start : block.stop], reads, factors, summary, scratch)
+        sums[order[span]] = summary[:, 0]
+
+    def make_rows() -> tuple[Scores, Scores]:
+        return np.empty((graph.num_nodes, LANES)), np.empty((graph.num_nodes, LANES))
+
+    in_blocks(work, len(distinct), LANES, make_rows, resolve_threads(None))
+    return sums
+
+
+def _katz_work(graph: Graph, pairs: Pairs) -> float:
+    first = choose_sources(pairs, graph.num_nodes)
+    source = np.where(first, pairs[:, 0], pairs[:, 1])
+    ends = pairs[_are_edges(graph, pairs)]
+    num_sources = len(np.unique(np.concatenate([source, ends.ravel()])))
+    return float(num_sources) * len(graph.indices) * KATZ_STEPS
+
+
+def _are_edges(graph: Graph, pairs: Pairs) -> NDArray[np.bool_]:
+    joined = np.sort(edge_codes(graph.edges(), graph.num_nodes, directed=False))
+    return is_among(edge_codes(pairs, graph.num_nodes, directed=False), joined)
+
+
+def _largest_eigenvalue(graph: Graph) -> float:
+    """The largest eigenvalue of A by the power method.
+
+    Of a bipartite graph, minus that number is an eigenvalue as well, so the method is applied to
+    A + I, whose largest eigenvalue stands alone. A few digits are enough for beta.
+    """
     adjacency = graph.to_scipy().astype(np.float64)
-    valued = adjacency.copy()
-    valued.data = worth[valued.indices]
-    result = np.empty(len(pairs))
-    for span in _blocks(graph.degrees[pairs].sum(axis=1)):
-        low, high = pairs[span].T
-        result[span] = adjacency[low].multiply(valued[high]).sum(axis=1)
-    return result
-
-
-def _blocks(sizes: NDArray[np.int64]) -> Iterator[slice]:
-    """Cut pairs into consecutive blocks that together have no more neighbours than a block may."""
-    block = np.cumsum(sizes) // _BLOCK_NEIGHBOURS
-    starts = np.flatnonzero(np.diff(block, prepend=-1)).tolist()
-    for first, last in zip(starts, [*starts[1:], len(sizes)], strict=True):
-        yield slice(first, last)
-
-
-def _preferential_attachment(graph: Graph, pairs: Pairs) -> NDArray[np.float64]:
-    low, high = graph.degrees[pairs].T.astype(np.float64)
-    return np.asarray(low * high)
-
-
-_SCORES: dict[str, Callable[[Graph, Pairs], NDArray[np.float64]]] = {
-    "shortest path": _shortest_path,
-    "common neighbours": _common_neighbours,
-    "resource allocation": _resource_allocation,
-    "preferential attachment": _preferential_attachment,
-    "ppr": _ppr,
-}
-
-HEURISTICS = tuple(_SCORES)
+    vector = np.sqrt(graph.degrees + 1.0)
+    value = 1.0
+    for _ in range(100):
+        vector /= np.linalg.norm(vector)
+        following = adjacency @ vector + vector
+        before, value = value, float(vector @ following)
+        vector = following
+        if abs(value - before) <= 1e-10 * value:
+            break
+    return value - 1

@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pgnn.errors import PGNNError
-from pgnn.evaluation.heuristics import HEURISTICS, heuristic_scores
-from pgnn.evaluation.metrics import hits_at, mrr, pair_metrics
+from pgnn.evaluation.calibration import brier_score, calibration_error
+from pgnn.evaluation.heuristics import all_heuristics
+from pgnn.evaluation.metrics import (
+    auc_difference,
+    auc_interval,
+    hits_at,
+    mrr,
+    pair_metrics,
+    roc_curve,
+)
 from pgnn.graph import Graph
+from pgnn.names import Negatives
 from pgnn.pairs.codes import as_pairs, is_among, sorted_distinct, unordered_codes
-from pgnn.pairs.negatives import draw_non_edges
+from pgnn.pairs.negatives import draw_negatives
 from pgnn.training.splits import PairSet, split_links, split_pairs
 
+Scores = NDArray[np.floating]
+
 HITS = (10, 50, 100)
-_SEARCHES = ("shortest path", "ppr")  # one search for each node of one side of the pairs
-_SEARCH_WORK = 2_000_000_000  # nodes and edges visited by them in all: a minute at most
+FEW_PAIRS = 100  # with fewer, results are rough
+_MOST_PAIRS = 200_000  # of a graph, that heuristics are judged by: half a minute at most
 _ROC_POINTS = 200
 
 
@@ -29,7 +40,9 @@ class Judgement:
 
     Attributes:
         num_pairs: How many pairs were scored.
-        metrics: `roc_auc`, `average_precision`, `hits@K`, `mrr`; of several graphs, means.
+        metrics: `roc_auc`, `average_precision`, `hits@K`, `mrr`; of several graphs, means. Of a
+            model's scores also `auc_low` and `auc_high`, between which the AUC lies with 95%
+            confidence, and of chances `brier` and `calibration_error`.
         roc: The ROC curve, `fpr` and `tpr`, of one graph; None where there is no one curve.
     """
 
@@ -49,17 +62,24 @@ class Judgement:
 
 
 def judge(labels: ArrayLike, scores: ArrayLike) -> dict[str, float]:
-    """Return ROC AUC, average precision, Hits@K and MRR of scores of pairs."""
+    """Return ROC AUC, average precision, Hits@K and MRR of scores of pairs.
+
+    Hits@K is left out where K is the number of negatives or more: there every positive is a hit, or
+    nearly so.
+    """
     metrics = pair_metrics(labels, scores)
+    num_negatives = int(np.count_nonzero(~np.asarray(labels).astype(bool)))
     for k in HITS:
-        metrics[f"hits@{k}"] = hits_at(k, labels, scores)
+        if k < num_negatives:
+            metrics[f"hits@{k}"] = hits_at(k, labels, scores)
     return metrics | {"mrr": mrr(labels, scores)}
 
 
-def judge_graphs(pair_sets: Sequence[PairSet], scores: Sequence[NDArray[np.floating]]) -> Judgement:
+def judge_graphs(pair_sets: Sequence[PairSet], scores: Sequence[Scores]) -> Judgement:
     """Judge scores of the pairs of one graph or of several; of several, metrics are means.
 
-    Graphs whose pairs are all of one kind are left out.
+    Graphs whose pairs are all of one kind are left out, and so are metrics that not all graphs
+    have.
 
     Raises:
         PGNNError: If no graph has positive and negative pairs.
@@ -72,18 +92,198 @@ def judge_graphs(pair_sets: Sequence[PairSet], scores: Sequence[NDArray[np.float
     if not both:
         raise PGNNError("no graph has positive and negative pairs, so there is nothing to judge by")
     judged = [judge(labels, values) for labels, values in both]
-    metrics = {name: float(np.mean([one[name] for one in judged])) for name in judged[0]}
+    names = [name for name in judged[0] if all(name in one for one in judged)]
+    metrics = {name: float(np.mean([one[name] for one in judged])) for name in names}
     curve = roc_points(*both[0]) if len(both) == 1 else None
     return Judgement(sum(len(pairs) for pairs in pair_sets), metrics, curve)
 
 
 def roc_points(labels: ArrayLike, scores: ArrayLike) -> dict[str, list[float]]:
     """Return the ROC curve, thinned to a few hundred points."""
-    from sklearn.metrics import roc_curve
-
-    false, true, _ = roc_curve(np.asarray(labels), np.asarray(scores))
+    false, true = roc_curve(labels, scores)
     kept = np.unique(np.linspace(0, len(false) - 1, min(len(false), _ROC_POINTS)).astype(int))
     return {"fpr": false[kept].tolist(), "tpr": true[kept].tolist()}
+
+
+# ---------------------------------------------------------------------- models
+
+
+@dataclass(frozen=True)
+class ModelJudgement:
+    """How good a model's scores of test pairs are, and how good where hiding helped nobody.
+
+    Attributes:
+        test: Of all pairs.
+        base_rate: The share of links among the pairs, which chances are stated for.
+        lone_pairs: How many pairs have a node without edges in what the model saw. Such a node is
+            almost always the end of a hidden edge, which flatters a model that reads degrees.
+        without_lone: Of the other pairs; None if there are no lone pairs, or the others are all of
+            one kind.
+    """
+
+    test: Judgement
+    base_rate: float
+    lone_pairs: int
+    without_lone: Judgement | None
+
+
+def judge_model(
+    tested: Sequence[tuple[Graph, PairSet]],
+    scores: Sequence[Scores],
+    *,
+    base_rate: float | None,
+    hidden: bool = True,
+) -> ModelJudgement:
+    """Judge a model's scores of the pairs of one graph or of several.
+
+    Args:
+        tested: What the model saw of each graph, and the pairs it was asked about.
+        scores: One array per graph.
+        base_rate: The share of links that the scores are chances for; None if they are no chances,
+            and so have no Brier score and calibration error.
+        hidden: Whether edges were hidden, so that there may be lone nodes.
+
+    Raises:
+        PGNNError: If no graph has positive and negative pairs.
+    """
+    pair_sets = [pairs for _, pairs in tested]
+    test = _judge_scores(pair_sets, scores, chances=base_rate is not None)
+    lone = [has_lone_node(graph, pairs.pairs) & hidden for graph, pairs in tested]
+    num_lone = sum(int(np.count_nonzero(each)) for each in lone)
+    others = None
+    if num_lone:
+        kept = [
+            PairSet(p.pairs[~each], p.labels[~each])
+            for p, each in zip(pair_sets, lone, strict=True)
+        ]
+        if any(0 < np.count_nonzero(pairs.labels) < len(pairs) for pairs in kept):
+            of_kept = [values[~each] for values, each in zip(scores, lone, strict=True)]
+            others = _judge_scores(kept, of_kept, chances=False)
+    rate = share_of_links(pair_sets) if base_rate is None else base_rate
+    return ModelJudgement(test, rate, num_lone, others)
+
+
+def share_of_links(pair_sets: Sequence[PairSet]) -> float:
+    """Return the share of positive pairs among all pairs of some graphs.
+
+    Raises:
+        PGNNError: If there are only positive or only negative pairs.
+    """
+    labels = np.concatenate([pairs.labels for pairs in pair_sets])
+    if labels.all() or not labels.any():
+        raise PGNNError(
+            f"both classes are needed (got {int(labels.sum())} positive and "
+            f"{int((~labels).sum())} negative pairs)"
+        )
+    return float(labels.mean())
+
+
+def has_lone_node(graph: Graph, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether each pair has a node that no edge leads to or from."""
+    joined = np.zeros(graph.num_nodes, dtype=bool)
+    joined[graph.edges().ravel()] = True
+    return np.asarray(~joined[pairs].all(axis=1))
+
+
+def _judge_scores(
+    pair_sets: Sequence[PairSet], scores: Sequence[Scores], *, chances: bool
+) -> Judgement:
+    """Judge scores, with the interval of their AUC."""
+    judged = judge_graphs(pair_sets, scores)
+    labels, values, groups = _together(pair_sets, scores)
+    area = auc_interval(labels, values, groups=groups)
+    more = {"auc_low": area.low, "auc_high": area.high}
+    if chances:
+        more["brier"] = brier_score(labels, values)
+        more["calibration_error"] = calibration_error(labels, values)
+    return replace(judged, metrics=judged.metrics | more)
+
+
+def _together(
+    pair_sets: Sequence[PairSet], scores: Sequence[Scores]
+) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.int64] | None]:
+    """Return labels and scores of all pairs, and the graph of each; None for a single graph."""
+    labels = np.concatenate([pairs.labels for pairs in pair_sets])
+    values = np.concatenate([np.asarray(each, dtype=np.float64) for each in scores])
+    sizes = [len(pairs) for pairs in pair_sets]
+    return labels, values, None if len(sizes) == 1 else np.repeat(np.arange(len(sizes)), sizes)
+
+
+# ---------------------------------------------------------------------- heuristics
+
+
+@dataclass(frozen=True, eq=False)
+class Peers:
+    """Scores that need no learning, of the pairs of one graph or of several.
+
+    Attributes:
+        rows: Which of each graph's pairs were scored: all, or a sample of very many.
+        pair_sets: These pairs.
+        scores: By the heuristic's name, one array per graph.
+    """
+
+    rows: list[NDArray[np.int64]]
+    pair_sets: list[PairSet]
+    scores: dict[str, list[Scores]]
+
+    def judged(self) -> dict[str, Judgement]:
+        """Judge each heuristic."""
+        return {name: judge_graphs(self.pair_sets, each) for name, each in self.scores.items()}
+
+    def verdict(self, model: str, scores: Sequence[Scores]) -> str:
+        """Say in a sentence which is best, the model or a heuristic, by how much, and how surely.
+
+        The model is compared with the heuristic of the largest AUC, both on the same bootstrap
+        samples of the pairs.
+
+        Args:
+            model: The model's name.
+            scores: Its scores of all pairs of each graph.
+        """
+        own = [np.asarray(each)[rows] for each, rows in zip(scores, self.rows, strict=True)]
+        areas = {name: judged.metrics["roc_auc"] for name, judged in self.judged().items()}
+        peer = max(areas, key=lambda name: areas[name])
+        labels, values, groups = _together(self.pair_sets, own)
+        _, others, _ = _together(self.pair_sets, self.scores[peer])
+        more = auc_difference(labels, values, others, groups=groups)
+        area, low, high = areas[peer] + more.value, more.low, more.high
+        if low > 0:
+            return (
+                f"{model} is best: AUC {area:.3f}, {more.value:.3f} above {peer} "
+                f"(95% interval {low:.3f} to {high:.3f}: more than chance)."
+            )
+        if high < 0:
+            return (
+                f"{peer} is best: AUC {areas[peer]:.3f}, {-more.value:.3f} above {model} "
+                f"(95% interval {-high:.3f} to {-low:.3f}: more than chance). Use {peer}."
+            )
+        return (
+            f"{model} (AUC {area:.3f}) is no different from {peer} ({areas[peer]:.3f}) as far as "
+            f"{len(labels):,} pairs tell (difference {more.value:.3f}, 95% interval {low:.3f} to "
+            f"{high:.3f})."
+        )
+
+
+def score_heuristics(
+    tested: Sequence[tuple[Graph, PairSet]], *, rng: int | np.random.Generator = 0
+) -> Peers:
+    """Score the pairs of one graph or of several without learning.
+
+    Of a graph with very many pairs a sample is scored. A heuristic that one of the graphs is too
+    large for is left out.
+    """
+    generator = np.random.default_rng(rng)
+    rows = [_sample(pairs, _MOST_PAIRS, generator) for _, pairs in tested]
+    pair_sets = [
+        PairSet(pairs.pairs[chosen], pairs.labels[chosen])
+        for (_, pairs), chosen in zip(tested, rows, strict=True)
+    ]
+    scored = [
+        all_heuristics(graph, pairs.pairs)
+        for (graph, _), pairs in zip(tested, pair_sets, strict=True)
+    ]
+    names = [name for name in scored[0] if all(name in each for each in scored)]
+    return Peers(rows, pair_sets, {name: [each[name] for each in scored] for name in names})
 
 
 def judge_heuristics(
@@ -91,42 +291,36 @@ def judge_heuristics(
 ) -> dict[str, Judgement]:
     """Judge scores that need no learning on the pairs of one graph or of several.
 
-    Where a heuristic searches the graph from each node, and the graph is large, it is judged on a
-    sample of the pairs; `num_pairs` says of how many.
+    Of a graph with very many pairs they are judged on a sample; `num_pairs` says of how many.
     """
-    generator = np.random.default_rng(rng)
-    judged = {}
-    for name in HEURISTICS:
-        chosen = []
-        for graph, pairs in tested:
-            most = max(1000, _SEARCH_WORK // (graph.num_nodes + len(graph.indices)))
-            chosen.append(_sample(pairs, most, generator) if name in _SEARCHES else pairs)
-        scores = [
-            heuristic_scores(graph, pairs.pairs, name)
-            for (graph, _), pairs in zip(tested, chosen, strict=True)
-        ]
-        judged[name] = judge_graphs(chosen, scores)
-    return judged
+    return score_heuristics(tested, rng=rng).judged()
 
 
-def _sample(pairs: PairSet, most: int, generator: np.random.Generator) -> PairSet:
-    """Return at most this many pairs, of both kinds alike."""
+def _sample(pairs: PairSet, most: int, generator: np.random.Generator) -> NDArray[np.int64]:
+    """Return the rows of at most this many pairs, of both kinds alike."""
     if len(pairs) <= most:
-        return pairs
+        return np.arange(len(pairs))
     positive = generator.permutation(np.flatnonzero(pairs.labels))[: most - most // 2]
     negative = generator.permutation(np.flatnonzero(~pairs.labels))[: most // 2]
-    kept = np.sort(np.concatenate([positive, negative]))
-    return PairSet(pairs.pairs[kept], pairs.labels[kept])
+    return np.sort(np.concatenate([positive, negative]))
+
+
+# ---------------------------------------------------------------------- pairs to judge by
 
 
 def held_out(
-    graph: Graph, task: str, share: float, *, rng: int | np.random.Generator
+    graph: Graph,
+    task: str,
+    share: float,
+    *,
+    rng: int | np.random.Generator,
+    negatives: Negatives = "uniform",
 ) -> tuple[Graph, PairSet]:
     """Split a graph never seen in training: what may be seen of it, and pairs to judge by."""
     if task == "pair":
         split = split_pairs(graph, rng=rng, val=0.0, test=share)
     else:
-        split = split_links(graph, rng=rng, val=0.0, test=share)
+        split = split_links(graph, rng=rng, val=0.0, test=share, negatives=negatives)
     return split.graph, split.test
 
 
@@ -136,6 +330,7 @@ def hide_pairs(
     labels: NDArray[np.bool_] | None,
     *,
     rng: int | np.random.Generator,
+    negatives: Negatives = "uniform",
 ) -> tuple[Graph, PairSet, int]:
     """Hide from the graph every edge that is asked about, so that no score can know it.
 
@@ -144,6 +339,8 @@ def hide_pairs(
         pairs: Pairs to judge by, `[m, 2]`.
         labels: Whether each is a link; None if all are, and as many pairs without a link are drawn.
         rng: Seed or generator.
+        negatives: Which pairs without a link are drawn, see
+            `pgnn.pairs.negatives.draw_negatives`.
 
     Returns:
         What may be seen, the pairs with labels, and how many edges were hidden.
@@ -167,6 +364,6 @@ def hide_pairs(
     if labels is None:
         joined = sorted_distinct(np.concatenate([unordered_codes(edges), asked]))
         generator = np.random.default_rng(rng)
-        others = draw_non_edges(generator, joined, graph.num_nodes, len(pairs))
+        others = draw_negatives(generator, seen, joined, len(pairs), kind=negatives)
         return seen, PairSet.join(pairs, others), int(hidden.sum())
     return seen, PairSet(pairs, labels), int(hidden.sum())

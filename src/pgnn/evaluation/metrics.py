@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pgnn import checks
-from pgnn.errors import PGNNError
+from pgnn.errors import Parameter, PGNNError
 
 _BOOTSTRAP_WORK = 20_000_000  # pairs drawn in all samples: a second at most
+_SAMPLE_WORK = 2000  # pairs that drawing one sample of a graph is worth
 _ROUNDING = 1e-5  # of scores near 1, made by several layers of sums in float32
 
 
@@ -29,11 +30,37 @@ def pair_metrics(labels: ArrayLike, scores: ArrayLike) -> dict[str, float]:
         >>> pair_metrics([True, False, True], [0.9, 0.8, 0.7])["roc_auc"]
         0.5
     """
-    from sklearn.metrics import average_precision_score
-
     truth, values = _check(labels, scores)
-    precision = float(average_precision_score(truth, values))
-    return {"roc_auc": roc_auc(truth, values), "average_precision": precision}
+    return {"roc_auc": roc_auc(truth, values), "average_precision": _precision(truth, values)}
+
+
+def _precision(truth: NDArray[np.bool_], values: NDArray[np.float64]) -> float:
+    """Return the mean precision at each positive; pairs with equal scores come at once."""
+    true, all_pairs = _counts_by_score(truth, values)
+    return float((np.diff(true, prepend=0) * true / all_pairs).sum() / true[-1])
+
+
+def roc_curve(labels: ArrayLike, scores: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the points of the ROC curve: shares of negatives and of positives above a score.
+
+    Example:
+        >>> false, true = roc_curve([1, 0, 1], [0.9, 0.8, 0.7])
+        >>> false.tolist(), true.tolist()
+        ([0.0, 0.0, 1.0, 1.0], [0.0, 0.5, 0.5, 1.0])
+    """
+    truth, values = _check(labels, scores)
+    true, all_pairs = _counts_by_score(truth, values)
+    true, false = np.append(0, true), np.append(0, all_pairs - true)
+    return false / false[-1], true / true[-1]
+
+
+def _counts_by_score(
+    truth: NDArray[np.bool_], values: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how many positives, and how many pairs, score at least each of the scores."""
+    order = np.argsort(-values, kind="stable")
+    ends = np.flatnonzero(np.append(np.diff(values[order]) != 0, True))
+    return np.cumsum(truth[order], dtype=np.int64)[ends], ends.astype(np.int64) + 1
 
 
 def roc_auc(labels: ArrayLike, scores: ArrayLike, *, groups: ArrayLike | None = None) -> float:
@@ -56,12 +83,8 @@ def roc_auc(labels: ArrayLike, scores: ArrayLike, *, groups: ArrayLike | None = 
         >>> roc_auc([1, 0, 1, 0], [0.4, 0.3, 0.2, 0.1])
         0.75
     """
-    from sklearn.metrics import roc_auc_score
-
     truth, values = _check(labels, scores)
-    if groups is None:
-        return float(roc_auc_score(truth, values))
-    group = np.asarray(groups)
+    group = np.zeros(len(truth), dtype=np.int8) if groups is None else np.asarray(groups)
     if group.shape != truth.shape or not np.issubdtype(group.dtype, np.integer):
         raise PGNNError(
             f"groups must be an integer a pair, [{len(truth)}] "
@@ -114,6 +137,7 @@ def auc_interval(
     labels: ArrayLike,
     scores: ArrayLike,
     *,
+    groups: ArrayLike | None = None,
     confidence: float = 0.95,
     rng: int | np.random.Generator = 0,
 ) -> Interval:
@@ -121,13 +145,22 @@ def auc_interval(
 
     Positives and negatives are drawn with repeats, each kind as often as there are pairs of it.
 
+    Args:
+        labels: Whether each pair is positive: bool, or 0 and 1, `[m]`.
+        scores: Finite numbers, `[m]`.
+        groups: An integer per pair, as in `roc_auc`: then pairs are drawn group by group, and areas
+            are means over groups.
+        confidence: Chance that the interval is meant to hold the area.
+        rng: Seed or generator.
+
     Example:
         >>> auc_interval([1, 0] * 50, [0.9, 0.1] * 50)
         Interval(value=1.0, low=1.0, high=1.0)
     """
     truth, values = _check(labels, scores)
-    areas = _bootstrap_areas(truth, [values], np.random.default_rng(rng))[0]
-    return _interval(roc_auc(truth, values), areas, confidence)
+    parts = _both_kinds(truth, groups)
+    areas = _bootstrap_areas(truth, [values], parts, np.random.default_rng(rng))[0]
+    return _interval(roc_auc(truth, values, groups=groups), areas, confidence)
 
 
 def auc_difference(
@@ -135,6 +168,7 @@ def auc_difference(
     scores: ArrayLike,
     others: ArrayLike,
     *,
+    groups: ArrayLike | None = None,
     confidence: float = 0.95,
     rng: int | np.random.Generator = 0,
 ) -> Interval:
@@ -143,14 +177,24 @@ def auc_difference(
     Both are measured on the same bootstrap samples, so that pairs that are hard for both do not
     blur the difference. An interval that does not hold 0 is more than chance.
 
+    Args:
+        labels: Whether each pair is positive: bool, or 0 and 1, `[m]`.
+        scores: Finite numbers, `[m]`.
+        others: Other finite numbers, `[m]`.
+        groups: As in `auc_interval`.
+        confidence: Chance that the interval is meant to hold the difference.
+        rng: Seed or generator.
+
     Example:
         >>> auc_difference([1, 0] * 50, [0.9, 0.1] * 50, [0.9, 0.1] * 50)
         Interval(value=0.0, low=0.0, high=0.0)
     """
     truth, first = _check(labels, scores)
     _, second = _check(labels, others)
-    one, two = _bootstrap_areas(truth, [first, second], np.random.default_rng(rng))
-    return _interval(roc_auc(truth, first) - roc_auc(truth, second), one - two, confidence)
+    parts = _both_kinds(truth, groups)
+    one, two = _bootstrap_areas(truth, [first, second], parts, np.random.default_rng(rng))
+    value = roc_auc(truth, first, groups=groups) - roc_auc(truth, second, groups=groups)
+    return _interval(value, one - two, confidence)
 
 
 def _interval(value: float, sampled: NDArray[np.float64], confidence: float) -> Interval:
@@ -159,9 +203,42 @@ def _interval(value: float, sampled: NDArray[np.float64], confidence: float) -> 
     return Interval(value, min(low, value), max(high, value))
 
 
+def _both_kinds(truth: NDArray[np.bool_], groups: ArrayLike | None) -> list[NDArray[np.intp]]:
+    """Return the pairs of each group that has positives and negatives."""
+    if groups is None:
+        return [np.arange(len(truth))]
+    group = np.asarray(groups)
+    if group.shape != truth.shape:
+        raise PGNNError(
+            Parameter("groups"), f" must be an integer per pair, [{len(truth)}] "
+            f"(got shape {list(group.shape)})",
+        )  # fmt: skip
+    order = np.argsort(group, kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
+    return [part for part in parts if 0 < np.count_nonzero(truth[part]) < len(part)]
+
+
 def _bootstrap_areas(
     truth: NDArray[np.bool_],
     scores: list[NDArray[np.float64]],
+    parts: list[NDArray[np.intp]],
+    generator: np.random.Generator,
+) -> list[NDArray[np.float64]]:
+    """Return areas of scores on the same samples, means over parts."""
+    work = len(truth) + _SAMPLE_WORK * (len(parts) - 1)
+    num_samples = int(np.clip(_BOOTSTRAP_WORK // work, 100, 1000))
+    means = [np.zeros(num_samples) for _ in scores]
+    for part in parts:
+        own = _bootstrap_part(truth[part], [s[part] for s in scores], num_samples, generator)
+        for mean, areas in zip(means, own, strict=True):
+            mean += areas / len(parts)
+    return means
+
+
+def _bootstrap_part(
+    truth: NDArray[np.bool_],
+    scores: list[NDArray[np.float64]],
+    num_samples: int,
     generator: np.random.Generator,
 ) -> list[NDArray[np.float64]]:
     """Return areas of scores on the same samples: a sample is how often each pair was drawn."""
@@ -173,7 +250,6 @@ def _bootstrap_areas(
         below = np.searchsorted(low, values[positive], side="left")
         up_to = np.searchsorted(low, values[positive], side="right")
         sorts.append((rank, below, up_to))
-    num_samples = int(np.clip(_BOOTSTRAP_WORK // len(truth), 100, 1000))
     areas = [np.empty(num_samples) for _ in scores]
     for sample in range(num_samples):
         drawn = np.bincount(

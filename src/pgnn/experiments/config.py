@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pgnn import checks
 from pgnn.errors import PGNNError
-from pgnn.names import PROTOCOLS, TABLE_ROWS, Protocol, Task
+from pgnn.names import BEST, PROTOCOLS, TABLE_ROWS, Protocol, Task
 from pgnn.training.recipe import Recipe
 
 
@@ -153,6 +153,8 @@ def setup_of(column: str, protocol: Protocol, model: str) -> Setup:
     """Return the settings of one cell."""
     checks.one_of("protocol", protocol, PROTOCOLS)
     setup = _PAPER if protocol == "paper" else _RELEASED
+    if model == BEST:
+        return replace(setup, recipe=Recipe())  # what the library recommends
     changes: dict[str, Any] = dict(_SHORTER.get(column, {}))
     if (column, protocol) == ("ppi", "released"):
         changes["epochs"] = 6  # it trains on all 24 graphs

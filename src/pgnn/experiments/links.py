@@ -14,7 +14,7 @@ from pgnn.experiments import node2vec
 from pgnn.experiments.jobs import run_on_processes
 from pgnn.experiments.link_run import LinkGraph, LinkJob, LinkRecord, run_link_job
 from pgnn.experiments.link_tables import LinkResults, draw_links, link_tables
-from pgnn.experiments.render import NO_PICTURES, can_draw
+from pgnn.experiments.render import missing_for_pictures
 from pgnn.experiments.reproduce import Progress
 from pgnn.experiments.store import LINKS, Store, open_store
 from pgnn.io import format_suffix, open_atomic
@@ -220,7 +220,8 @@ def _remarks(graphs: LinkGraphs, why_no_peer: str | None) -> list[str]:
     remarks = [f"{graphs.remark}: left out"] if graphs.missing else []
     if why_no_peer:
         remarks.append(f"there will be no row {NODE2VEC}: {why_no_peer}")
-    return remarks if can_draw() else [*remarks, NO_PICTURES]
+    missing = missing_for_pictures()
+    return remarks if missing is None else [*remarks, missing]
 
 
 def _line(records: Sequence[LinkRecord]) -> str:
@@ -237,5 +238,5 @@ def _write_tables(results: LinkResults, out: Path) -> None:
     """Write all that is stored as Markdown and, where it can be drawn, as a picture."""
     with open_atomic(out / "links.md") as file:
         file.write(results.markdown.encode())
-    if can_draw():
+    if missing_for_pictures() is None:
         draw_links(results.tables, out / "links.png")

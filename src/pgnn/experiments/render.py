@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 from pgnn.errors import PGNNError
 from pgnn.experiments.compare import Cell, TableOfCells, label
 from pgnn.io.atomic import open_atomic
 
-_TITLES = {1: "Link prediction", 2: "Pairwise node classification"}
-NO_PICTURES = "matplotlib is not installed: there will be no pictures"
+TITLES = {1: "Link prediction", 2: "Pairwise node classification"}
 PPI_NOTE = (
-    "PPI: features are partly recovered. Of 1,921 of 56,944 nodes they are unknown, or partly so, "
+    "PPI: features are partly recovered. For 1,921 of 56,944 nodes they are unknown, or partly so, "
     "and set to zero; 42,985 rows were inferred by matching nodes to genes. The structure is exact."
 )
 
 
 def to_markdown(tables: Sequence[TableOfCells]) -> str:
-    """Return the tables with the paper's numbers in brackets; `*` marks cells that differ."""
+    """Return the tables as Markdown: the paper's numbers in brackets, `*` for cells that differ."""
     parts = []
     for table in tables:
         runs = sorted({cell.runs for cell in table.cells.values() if cell is not None})
@@ -28,7 +26,7 @@ def to_markdown(tables: Sequence[TableOfCells]) -> str:
             continue
         counted = f"{runs[0]} to {runs[-1]} runs" if len(runs) > 1 else f"{runs[0]} runs"
         parts.append(
-            f"### Table {table.number}: {_TITLES[table.number]}, protocol `{table.protocol}`\n\n"
+            f"### Table {table.number}: {TITLES[table.number]}, protocol `{table.protocol}`\n\n"
             f"Test ROC AUC, mean and standard deviation of {counted}; [the paper's]; "
             "`*`: more than two standard deviations, of both together, from the paper.\n"
         )
@@ -51,6 +49,21 @@ def _text(cell: Cell | None) -> str:
     return ours if cell.paper is None else f"{ours} [{cell.paper[0]:.3f} ± {cell.paper[1]:.3f}]"
 
 
+def missing_for_pictures() -> str | None:
+    """Say why the tables cannot be drawn and what to install; None if they can be drawn.
+
+    Tables are complete without pictures, so this is a remark to make before long work, no error.
+    """
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        return (
+            "the tables will be written without pictures, which need matplotlib; "
+            "pip install 'position-gnn[plots]'"
+        )
+    return None
+
+
 def to_png(tables: Sequence[TableOfCells], path: Path) -> None:
     """Draw the tables; the best model of a column is bold, cells that differ are coloured."""
     panels = []
@@ -61,7 +74,7 @@ def to_png(tables: Sequence[TableOfCells], path: Path) -> None:
         ]
         panels.append(
             Panel(
-                f"Table {table.number}: {_TITLES[table.number]}, protocol {table.protocol}. "
+                f"Table {table.number}: {TITLES[table.number]}, protocol {table.protocol}. "
                 "Ours [paper]; orange: more than two deviations apart",
                 [label(row) for row in table.rows],
                 [column.title for column in table.columns],
@@ -104,21 +117,16 @@ class Panel:
     coloured: Collection[tuple[int, int]] = ()
 
 
-def can_draw() -> bool:
-    """Return whether matplotlib is there."""
-    return find_spec("matplotlib") is not None
-
-
 def draw(panels: Sequence[Panel], path: Path) -> None:
     """Draw tables below each other.
 
     Raises:
-        PGNNError: If matplotlib is not installed, or the file cannot be written.
+        PGNNError: If matplotlib is not installed (ask `missing_for_pictures` first), or the file
+            cannot be written.
     """
-    try:
-        from matplotlib.figure import Figure  # not pyplot, which keeps figures and wants a display
-    except ModuleNotFoundError as error:
-        raise PGNNError(f"{path}: drawing it needs matplotlib; pip install matplotlib") from error
+    if missing_for_pictures() is not None:
+        raise PGNNError(f"{path}: pictures need matplotlib; pip install 'position-gnn[plots]'")
+    from matplotlib.figure import Figure  # not pyplot, which keeps figures and wants a display
 
     heights = [2 + len(panel.rows) for panel in panels]
     figure = Figure(figsize=(13, 0.32 * sum(heights) + 0.6 * len(panels)))

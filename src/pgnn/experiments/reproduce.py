@@ -13,7 +13,7 @@ from pgnn.evaluation.heuristics import HEURISTICS
 from pgnn.experiments.compare import TableOfCells, compare
 from pgnn.experiments.config import COLUMNS, Column, columns_of
 from pgnn.experiments.jobs import HeuristicsJob, run_jobs
-from pgnn.experiments.render import NO_PICTURES, can_draw, to_markdown, to_png
+from pgnn.experiments.render import missing_for_pictures, to_markdown, to_png
 from pgnn.experiments.run import Job
 from pgnn.experiments.store import RESULTS, Store, open_store
 from pgnn.io.atomic import open_atomic
@@ -130,7 +130,7 @@ def _first_line(missing: Sequence[object]) -> str:
     """Say before hours of training what will not be done after them."""
     if not missing:
         return "nothing left to do"
-    return "" if can_draw() else NO_PICTURES
+    return missing_for_pictures() or ""
 
 
 def _line(records: Sequence[dict[str, Any]]) -> str:
@@ -152,7 +152,7 @@ def _write_tables(store: Store, out: Path) -> None:
     stored = Reproduction(_tables(store, list(COLUMNS.values()), ["released", "paper"]))
     with open_atomic(out / "reproduction.md") as file:
         file.write(stored.markdown.encode())
-    if can_draw():
+    if missing_for_pictures() is None:
         for protocol, tables in stored.tables.items():
             to_png(tables, out / f"reproduction_{protocol}.png")
 

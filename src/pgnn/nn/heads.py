@@ -18,6 +18,9 @@ class PairHeads(nn.Module):
     and (v, u): \|g_i(x_u) - g_i(x_v)\|, g_i(x_u) g_i(x_v) and g_i(x_u) + g_i(x_v). All members are
     one batched product.
 
+    A perceptron that has seen few links is best averaged with something simpler: `lean` gives each
+    member a linear part that the columns alone decide.
+
     Args:
         num_columns: Number of columns of a pair.
         num_features: Number of features of a node; 0 for none.
@@ -36,6 +39,10 @@ class PairHeads(nn.Module):
         torch.Size([3, 4])
     """
 
+    linear_weight: Tensor
+    linear_bias: Tensor
+    linear_share: Tensor
+
     def __init__(
         self,
         num_columns: int,
@@ -51,24 +58,51 @@ class PairHeads(nn.Module):
         self.tower = None
         inputs = num_columns
         if num_features:
-            self.tower = _Layer(num_members, num_features, feature_width)
+            self.tower = nn.ModuleList(
+                [
+                    _Layer(num_members, num_features, feature_width),
+                    _Layer(num_members, feature_width, feature_width),
+                ]
+            )
             inputs += 3 * feature_width
         widths = [inputs, *[width] * depth]
         self.hidden = nn.ModuleList(
             _Layer(num_members, before, after) for before, after in pairwise(widths)
         )
         self.last = _Layer(num_members, width, 1, gain=0.1)
+        self.register_buffer("linear_weight", torch.zeros(num_members, num_columns, 1))
+        self.register_buffer("linear_bias", torch.zeros(num_members, 1, 1))
+        self.register_buffer("linear_share", torch.zeros(()))
+
+    def lean(self, weight: Tensor, bias: Tensor, share: float) -> None:
+        """Let a share of each member's logit be linear in the columns.
+
+        Args:
+            weight: `[num_members, num_columns]`.
+            bias: `[num_members]`.
+            share: Of the linear part: 0 for none, as at first.
+        """
+        self.linear_weight.copy_(weight[:, :, None])
+        self.linear_bias.copy_(bias[:, None, None])
+        self.linear_share.fill_(share)
 
     def forward(self, columns: Tensor, features: tuple[Tensor, Tensor] | None = None) -> Tensor:
         """Return the logit of each member for each pair."""
         h = self._expand(columns)  # [members, b, columns]
+        linear = torch.baddbmm(self.linear_bias, h, self.linear_weight)
         if self.tower is not None and features is not None:
-            a, b = (silu(self.tower(self._expand(x))) for x in features)
+            a, b = (self._node(self._expand(x)) for x in features)
             h = torch.cat([h, (a - b).abs(), a * b, a + b], dim=-1)
         for layer in self.hidden:
             h = silu(layer(h))
-        logits: Tensor = self.last(h)
+        logits: Tensor = torch.lerp(self.last(h), linear, self.linear_share)
         return logits.squeeze(-1)
+
+    def _node(self, x: Tensor) -> Tensor:
+        """Return what the members make of a node's features."""
+        for layer in self.tower or ():
+            x = silu(layer(x))
+        return x
 
     def _expand(self, x: Tensor) -> Tensor:
         return x if x.dim() == 3 else x.expand(self.num_members, -1, -1)

@@ -406,8 +406,10 @@ def _check_codes(codes: Tensor, levels: Tensor, first_code: int) -> None:
 def _check_members(bounds: Tensor, nodes: Tensor, num_nodes: int) -> None:
     if bounds.dtype != torch.int64 or nodes.dtype != torch.int64 or bounds.ndim * nodes.ndim != 1:
         raise PGNNError(Parameter("members"), " must be bounds [groups + 1] and nodes, both int64")
-    fit = len(bounds) > 0 and int(bounds[0]) == 0 and int(bounds[-1]) == len(nodes)
-    if not fit or bool((bounds.diff() < 0).any()):
+    ends = bounds[[0, -1]].tolist() if len(bounds) else None
+    if ends != [0, len(nodes)] or bool((bounds[1:] < bounds[:-1]).any()):
         raise PGNNError("the bounds of members must ascend from 0 to the number of their nodes")
-    if len(nodes) and not 0 <= int(nodes.min()) <= int(nodes.max()) < num_nodes:
-        raise PGNNError(f"the members hold nodes that are not in 0..{num_nodes - 1}")
+    if len(nodes):
+        low, high = (int(bound) for bound in nodes.aminmax())
+        if low < 0 or high >= num_nodes:
+            raise PGNNError(f"the members hold nodes that are not in 0..{num_nodes - 1}")

@@ -18,7 +18,7 @@ MAX_HOPS = 9  # farther pairs are equally far: positions tell them apart
 # Larger components are equally large. Without this, a component that has lost the few nodes behind
 # the pair's own edge would have a size that only links have.
 MAX_COMPONENT = 50
-_FLOOR = 1e-9  # below it a probability is none
+_FLOOR = 1e-8  # below it a probability is none: rounding must not tell links apart
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from pgnn.pairs.walks import (
     LONGEST,
     RESTARTS,
     WalkMatrix,
+    Walks,
     choose_sources,
     select_columns,
 )
@@ -27,14 +28,14 @@ from pgnn.threads import Progress
 Array = NDArray[np.float64]
 Pairs = NDArray[np.int64]
 
-# Edges that the walks from the first node of pairs, which other pairs share, and from the second
-# may follow: what nodes of 20 neighbours need for 3 steps and for 2.
-BALL_EDGES = (16_384, 2_048)
+# Edges that the walks from one node may follow: what a node of 20 neighbours needs for 2 steps, a
+# node of a street grid for 12.
+BALL_EDGES = 2_048
 # Eigenvalues that continue long walks of undirected graphs. Where the second one is small, the
 # first is enough.
 RANK = 24
 _SMALL_GAP = 0.7
-_GAP_STEPS = 40
+_GAP_STEPS = 12
 # PageRank is summed up to here; beyond, walks are taken to stay as they are.
 _STEPS = 40
 _BLOCK_PAIRS = 1024
@@ -74,8 +75,8 @@ def estimated_walks(
     same_component: NDArray[np.bool_],
     num_threads: int,
     progress: Progress | None,
-) -> tuple[list[Array], str]:
-    """Walk columns as `exact_walks` gives, and a sentence that says what is estimated.
+) -> Walks:
+    """Walk columns as `exact_walks` gives, and what was learnt on the way.
 
     Args:
         matrix: S.
@@ -91,18 +92,20 @@ def estimated_walks(
         first = choose_sources(pairs, matrix.graph.num_nodes)
         pairs = np.where(first[:, None], pairs, pairs[:, ::-1])
     own = _OwnEdges.of(matrix, spectrum, pairs, places)
-    ways, horizons = [], []
+    ways, horizons, hops = [], [], []
     for backward in (False, True)[: 1 + matrix.graph.directed]:
         meeting = _Meeting(matrix, matrix.transposed(), spectrum, pairs, own, backward)
-        columns, horizon = meeting.run(same_component, num_threads, progress)
+        columns, horizon, first_steps = meeting.run(same_component, num_threads, progress)
         ways.append(columns)
         horizons.append(horizon)
+        hops.append(first_steps)
     least, middle = int(np.min(horizons)), int(np.median(np.concatenate(horizons)))
-    return ways, (
+    note = (
         f"Walks are exact up to {least} steps at least, and up to {middle} for half of the pairs; "
         "longer ones, and PageRank from there on, are estimated from eigenvectors of the graph "
         f"({len(spectrum.values)} of them)."
     )
+    return Walks(ways, hops, note)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,12 +178,12 @@ class _Meeting:
 
     def run(
         self, same_component: NDArray[np.bool_], num_threads: int, progress: Progress | None
-    ) -> tuple[Array, NDArray[np.int64]]:
-        """Columns of all pairs, and the last exact step of each."""
+    ) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
+        """Columns of all pairs, the last exact step of each, and the first step that arrives."""
         from pgnn.pairs.kernels.balls import extend_series, meet_pairs
 
         columns = np.empty((len(self.pairs), len(LENGTHS) + len(RESTARTS)))
-        horizon = np.empty(len(self.pairs), dtype=np.int64)
+        horizon, hops = np.empty((2, len(self.pairs)), dtype=np.int64)
         powers = self.spectrum.values ** np.arange(_STEPS + 1)[:, None]
         factors = _pagerank_sums()
         pairs = np.ascontiguousarray(self.pairs[:, ::-1]) if self.backward else self.pairs
@@ -189,8 +192,9 @@ class _Meeting:
 
         def work(block: range, balls: Any) -> None:
             rows = order[block.start : block.stop]
-            series, last = np.empty((len(rows), LONGEST + 1)), np.empty(len(rows), dtype=np.int64)
-            result = (series, last)
+            series = np.zeros((len(rows), LONGEST + 1))
+            last, first = np.empty((2, len(rows)), dtype=np.int64)
+            result = (series, last, first)
             meet_pairs(*matrices, pairs[rows], self.edges(rows), BALL_EDGES, result, balls)
             whole = np.zeros((len(rows), _STEPS + 1))
             whole[:, : LONGEST + 1] = series
@@ -198,17 +202,17 @@ class _Meeting:
             whole[~same_component[rows]] = 0.0
             summary = np.concatenate([whole[:, : LONGEST + 1], whole @ factors], axis=1)
             columns[rows] = select_columns(summary)
-            horizon[rows] = last
+            horizon[rows], hops[rows] = last, first
 
         in_blocks(work, len(order), _BLOCK_PAIRS, self._make_balls, num_threads, progress)
-        return columns, horizon
+        return columns, horizon, hops
 
     def _make_balls(self) -> Any:
         from pgnn.pairs.kernels.balls import MORE_AT_FIRST
 
         n = self.out_matrix.graph.num_nodes
         degrees = [m.graph.degrees.max(initial=0) for m in (self.out_matrix, self.in_matrix)]
-        size = int(min(n, MORE_AT_FIRST * max(BALL_EDGES) + max(degrees) + 1))
+        size = int(min(n, MORE_AT_FIRST * BALL_EDGES + max(degrees) + 1))
 
         def ball() -> tuple[NDArray[Any], ...]:
             counts = np.zeros(LONGEST // 2 + 2, dtype=np.int64)  # the last: of the latest ball
@@ -247,7 +251,7 @@ def _edge_spectrum(matrix: WalkMatrix) -> Spectrum:
     large = np.flatnonzero(sizes[number] > 4 * RANK)
     if not len(large):
         return Spectrum(np.ones(1), first[:, None], first[:, None], _SMALL_GAP, volume)
-    inner = s[large][:, large]
+    inner = s if len(large) == n else s[large][:, large]
     number, known = number[large], first[large]
 
     def deflated(x: Array) -> Array:

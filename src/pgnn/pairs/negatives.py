@@ -3,21 +3,153 @@
 Pairs have codes 0, 1, 2, ... (see `pgnn.pairs.codes`). To draw a pair that is not an edge is to
 draw a number and to step over the codes of edges. No draw is rejected, so a graph with three
 non-edges left costs no more than a sparse one.
+
+Uniform pairs of a sparse graph are mostly far apart and of few neighbours, and easy to tell from
+links. `draw_negatives` draws harder ones, too: two hops apart, or with ends drawn by degree.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from pgnn.errors import PGNNError
+from pgnn import checks
+from pgnn.errors import Parameter, PGNNError
+from pgnn.graph import Graph
+from pgnn.names import NEGATIVES, Negatives
 from pgnn.pairs.codes import (
     Codes,
     Pairs,
+    is_among,
     ordered_codes,
     ordered_pairs,
     sorted_distinct,
+    unordered_codes,
     unordered_pairs,
 )
+
+_LISTED = 4_000_000  # pairs, or paths of two hops, that are listed rather than drawn
+_ROUNDS = 200  # of drawing, each for all that is missing, before it is given up
+
+
+def draw_negatives(
+    generator: np.random.Generator,
+    graph: Graph,
+    joined: Codes,
+    count: int,
+    *,
+    kind: Negatives = "uniform",
+) -> Pairs:
+    """Draw different unordered pairs that are not joined, easy ones or hard ones.
+
+    - "uniform": every pair is equally likely.
+    - "two-hop": every pair of nodes with a common neighbour in `graph` is equally likely.
+    - "degree": the ends are drawn in proportion to their degrees in `graph`, so that both have as
+      many neighbours as ends of links have.
+
+    Args:
+        generator: Source of randomness.
+        graph: What a model sees; directions and weights are not read.
+        joined: Sorted distinct `unordered_codes` of all pairs that may not be drawn, such as edges
+            that a model does not see.
+        count: How many to draw.
+        kind: Which pairs.
+
+    Returns:
+        Pairs (smaller node, larger node), in random order.
+
+    Raises:
+        PGNNError: If there are fewer.
+
+    Example:
+        >>> path = Graph.from_edges([(0, 1), (1, 2), (2, 3)])
+        >>> joined = sorted_distinct(unordered_codes(path.edges().astype(np.int64)))
+        >>> rng = np.random.default_rng(0)
+        >>> sorted(draw_negatives(rng, path, joined, 2, kind="two-hop").tolist())
+        [[0, 2], [1, 3]]
+    """
+    checks.one_of("negatives", kind, NEGATIVES)
+    if kind == "uniform":
+        return draw_non_edges(generator, joined, graph.num_nodes, count)
+    plain = Graph.from_edges(graph.edges(), graph.num_nodes) if graph.directed else graph
+    draw = _two_hop_codes if kind == "two-hop" else _codes_by_degree
+    codes = draw(generator, plain, joined, count)
+    if len(codes) < count:
+        what = "pairs two hops apart" if kind == "two-hop" else "pairs of nodes with edges"
+        raise PGNNError(
+            f"{count} negative pairs are needed, but only {len(codes)} {what} that no edge joins "
+            "were found; use ", Parameter("negatives=uniform"),
+        )  # fmt: skip
+    return unordered_pairs(codes)
+
+
+def _two_hop_codes(
+    generator: np.random.Generator, graph: Graph, joined: Codes, count: int
+) -> Codes:
+    """Draw pairs with a common neighbour: from a list of all, or by drawing paths of two hops.
+
+    A pair with c common neighbours is on c paths, so that a path counts with chance 1 / c.
+    """
+    degrees = graph.degrees.astype(np.int64)
+    paths = degrees * (degrees - 1) // 2  # by their node in the middle
+    ends = np.cumsum(paths)
+    total = int(paths.sum())
+    if total <= _LISTED:
+        codes = sorted_distinct(_codes_of_paths(graph, np.arange(total), ends))
+        return generator.permutation(codes[~is_among(codes, joined)])[:count]
+    drawn: Codes = np.empty(0, dtype=np.int64)
+    for _ in range(_ROUNDS):
+        numbers = generator.integers(total, size=4 * (count - len(drawn)) + 16)
+        codes = _codes_of_paths(graph, numbers, ends)
+        codes = codes[~is_among(codes, joined)]
+        common = _num_common(graph, unordered_pairs(codes))
+        codes = codes[generator.random(len(codes)) * common < 1]
+        drawn = sorted_distinct(np.concatenate([drawn, codes]))
+        if len(drawn) >= count:
+            break
+    return generator.permutation(drawn)[:count]
+
+
+def _codes_of_paths(graph: Graph, numbers: Codes, ends: Codes) -> Codes:
+    """Return the codes of the ends of paths of two hops, which are numbered by their middle."""
+    middle = np.searchsorted(ends, numbers, side="right")
+    before = np.where(middle > 0, ends[middle - 1], 0)
+    places = unordered_pairs(numbers - before) + graph.indptr[middle, None]
+    return unordered_codes(graph.indices[places].astype(np.int64))
+
+
+def _num_common(graph: Graph, pairs: Pairs) -> Codes:
+    """Return how many neighbours the nodes of each pair have in common."""
+    from pgnn.pairs.kernels.counts import count_shared
+
+    rows = (graph.indptr, graph.indices)
+    sums = np.empty((len(pairs), 3))
+    count_shared(rows, rows, pairs, np.zeros((graph.num_nodes, 2)), 0, sums)
+    return sums[:, 0].astype(np.int64)
+
+
+def _codes_by_degree(
+    generator: np.random.Generator, graph: Graph, joined: Codes, count: int
+) -> Codes:
+    """Draw pairs one after the other, each in proportion to the product of its nodes' degrees."""
+    n, degrees = graph.num_nodes, graph.degrees
+    total = n * (n - 1) // 2
+    if total - len(joined) <= _LISTED:
+        codes = step_over(np.arange(total - len(joined)), joined)
+        weights = degrees[unordered_pairs(codes)].astype(np.float64).prod(axis=1)
+        codes, weights = codes[weights > 0], weights[weights > 0]
+        # The first to arrive, at rates that are the weights, are drawn in proportion to them.
+        arrival = generator.exponential(size=len(codes)) / weights
+        return np.asarray(codes[np.argsort(arrival)[:count]])
+    drawn: Codes = np.empty(0, dtype=np.int64)
+    for _ in range(_ROUNDS if len(graph.indices) else 0):
+        ends = graph.indices[generator.integers(len(graph.indices), size=(2 * count + 16, 2))]
+        codes = unordered_codes(ends[ends[:, 0] != ends[:, 1]].astype(np.int64))
+        fresh = np.concatenate([drawn, codes[~is_among(codes, joined)]])
+        _, first = np.unique(fresh, return_index=True)
+        drawn = fresh[np.sort(first)]  # in the order of drawing: the later ones are left out
+        if len(drawn) >= count:
+            break
+    return drawn[:count]
 
 
 def draw_non_edges(

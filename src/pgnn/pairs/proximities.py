@@ -15,7 +15,7 @@ from pgnn.pairs.codes import as_pairs
 from pgnn.pairs.endpoints import ENDPOINT_COLUMNS, describe_endpoints
 from pgnn.pairs.estimates import estimated_walks
 from pgnn.pairs.hops import hops_by_pair, hops_by_source
-from pgnn.pairs.walks import LENGTHS, RESTARTS, WalkMatrix, exact_walks, steps_of
+from pgnn.pairs.walks import LENGTHS, RESTARTS, WalkMatrix, Walks, exact_walks, steps_of
 from pgnn.threads import Progress, resolve_threads
 
 Array = NDArray[np.float64]
@@ -191,7 +191,7 @@ def pair_proximities(
     values = np.empty((len(asked), len(names)), dtype=np.float32)
     for place, name in enumerate(names):
         values[:, place] = columns[name]
-    return PairProximities(values, names, " ".join(notes))
+    return PairProximities(values, names, " ".join(filter(None, notes)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,25 +223,26 @@ class _Job:
         """Whether the pair is an edge, which is left out."""
         return self.places >= 0
 
-    def walks(
-        self, same_component: NDArray[np.bool_], progress: Progress | None
-    ) -> tuple[list[Array], list[str]]:
-        """Walk columns, and sentences that say what is estimated."""
+    def walks(self, same_component: NDArray[np.bool_], progress: Progress | None) -> Walks:
+        """Walk columns, exact or estimated."""
         where = (self.matrix, self.pairs, self.places)
         if self.exact:
-            return exact_walks(*where, self.num_threads, progress), []
-        walks, note = estimated_walks(*where, same_component, self.num_threads, progress)
-        return walks, [note]
+            return exact_walks(*where, self.num_threads, progress)
+        return estimated_walks(*where, same_component, self.num_threads, progress)
 
-    def hops(self, backward: bool = False) -> tuple[Array, list[str]]:
+    def hops(self, walks: Walks, *, backward: bool = False) -> tuple[Array, list[str]]:
         """Hops from u to v or, backward, from v to u (where the own edge is of no use anyway)."""
         pairs, forbidden = self.pairs, self.is_edge
         if backward:
             pairs, forbidden = np.ascontiguousarray(pairs[:, ::-1]), np.zeros_like(forbidden)
-        where = (self.graph, self.reverse, pairs, forbidden, self.max_hops, self.num_threads)
-        if self.exact:
-            return hops_by_source(*where).astype(np.float64), []
-        hops, stopped = hops_by_pair(*where, SEARCH_EDGES)
+        graphs, limits = (self.graph, self.reverse), (self.max_hops, self.num_threads)
+        if walks.hops is None:
+            return hops_by_source(*graphs, pairs, forbidden, *limits).astype(np.float64), []
+        hops = np.minimum(walks.hops[int(backward)], self.max_hops + 1)
+        far = hops == 0
+        hops[far], stopped = hops_by_pair(
+            *graphs, pairs[far], forbidden[far], *limits, SEARCH_EDGES
+        )
         notes = []
         if stopped:
             notes.append(f"Hops of {stopped} pairs are at least as many as written.")
@@ -291,22 +292,25 @@ def _undirected(job: _Job, progress: Progress | None) -> tuple[dict[str, Array],
     graph, lost = job.graph, job.is_edge
     shared = job.shared(graph, graph, _worth(graph.degrees))
     ends = describe_endpoints(graph, job.pairs, lost, shared[lost][:, [0, 2]])
-    (walks,), notes = job.walks(ends.same_component, progress)
-    columns: dict[str, Array] = dict(zip(_WALKS, walks.T, strict=True))
+    walks = job.walks(ends.same_component, progress)
+    # Rounding may leave a trace of an edge that was the only way from one end to the other.
+    joined = np.where(ends.same_component[:, None], walks.ways[0], 0.0)
+    columns: dict[str, Array] = dict(zip(_WALKS, joined.T, strict=True))
     common, columns["adamic_adar"], columns["resource_allocation"] = shared.T
     columns["common_neighbours"] = common
     degree = graph.degrees[job.pairs].astype(np.float64) - lost[:, None]
     columns["jaccard"] = common / np.maximum(degree.sum(axis=1) - common, 1)
     columns["three_paths"] = job.three_paths(graph, graph)
-    columns["hops"], more = job.hops()
-    notes += more + _core_note(ends.limited)
+    columns["hops"], notes = job.hops(walks)
     strength = _without_own(
         job, job.matrix.out_strength[job.pairs], degree, np.stack([lost, lost], axis=1)
     )
     for name, values in {"degree": degree, "strength": strength, **ends.columns}.items():
-        columns[f"{name}_min"], columns[f"{name}_max"] = values.min(axis=1), values.max(axis=1)
+        first, second = values.T  # much faster than values.min(axis=1)
+        columns[f"{name}_min"] = np.minimum(first, second)
+        columns[f"{name}_max"] = np.maximum(first, second)
     columns["same_component"] = ends.same_component.astype(np.float64)
-    return columns, notes
+    return columns, [walks.note, *notes, *_core_note(ends.limited)]
 
 
 def _directed(job: _Job, progress: Progress | None) -> tuple[dict[str, Array], list[str]]:
@@ -317,9 +321,10 @@ def _directed(job: _Job, progress: Progress | None) -> tuple[dict[str, Array], l
     undirected = _Job.of(plain, job.pairs[lost], "strength", 0, "exact", job.num_threads)
     shared = undirected.shared(plain, plain, _worth(plain.degrees))
     ends = describe_endpoints(plain, job.pairs, lost, shared[:, [0, 2]])
-    walks, notes = job.walks(ends.same_component, progress)
+    walks = job.walks(ends.same_component, progress)
     columns: dict[str, Array] = {}
-    for way, values in zip(("forward", "backward"), walks, strict=True):
+    notes: list[str] = []
+    for way, values in zip(("forward", "backward"), walks.ways, strict=True):
         columns |= {f"{name}_{way}": column for name, column in zip(_WALKS, values.T, strict=True)}
     none = np.zeros_like(is_edge)
     of_source, of_target = np.stack([is_edge, none], axis=1), np.stack([none, is_edge], axis=1)
@@ -339,10 +344,9 @@ def _directed(job: _Job, progress: Progress | None) -> tuple[dict[str, Array], l
         columns[f"two_paths_{way}"] = count
         columns[f"resource_allocation_{way}"] = resource
         columns[f"three_paths_{way}"] = job.three_paths(rows, across)
-        columns[f"hops_{way}"], more = job.hops(backward=way == "backward")
+        columns[f"hops_{way}"], more = job.hops(walks, backward=way == "backward")
         notes += more
     columns["reverse_edge"] = has_reverse.astype(np.float64)
-    notes += _core_note(ends.limited)
     out_strength = job.matrix.out_strength[job.pairs]
     in_strength = job.matrix.in_strength[job.pairs]
     both = {
@@ -355,7 +359,7 @@ def _directed(job: _Job, progress: Progress | None) -> tuple[dict[str, Array], l
     for name, numbers in both.items():
         columns[f"{name}_source"], columns[f"{name}_target"] = numbers.T
     columns["same_component"] = ends.same_component.astype(np.float64)
-    return columns, notes
+    return columns, [walks.note, *notes, *_core_note(ends.limited)]
 
 
 def _without_own(job: _Job, strength: Array, degree: Array, lost: NDArray[np.bool_]) -> Array:

@@ -94,6 +94,22 @@ class WalkMatrix:
 
 
 @dataclass(frozen=True, eq=False)
+class Walks:
+    """Walks of all pairs.
+
+    Attributes:
+        ways: Columns, `[m, len(LENGTHS) + len(RESTARTS)]`; directed: there and back.
+        hops: Of each way, the steps of the shortest walk, which is a shortest path; 0 where walks
+            did not get so far. None where they were not counted.
+        note: A sentence that says what is estimated, or "".
+    """
+
+    ways: list[Array]
+    hops: list[NDArray[np.int64]] | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
 class _Reads:
     """Which S^k[node, source] are needed: those of pairs, and [v, v] for the ends of edges.
 
@@ -148,8 +164,8 @@ def exact_walks(
     places: NDArray[np.int64],
     num_threads: int,
     progress: Progress | None,
-) -> list[Array]:
-    """Walk columns of all pairs, `[m, len(LENGTHS) + len(RESTARTS)]`; directed: there and back.
+) -> Walks:
+    """Walk from every source, as many steps as it takes.
 
     Args:
         matrix: S.
@@ -182,7 +198,7 @@ def exact_walks(
         left_out = leave_out(closed, edge_ways, shares, directed, num_threads)
         for way, summary in zip(ways, left_out, strict=True):
             way[is_edge] = select_columns(summary)
-    return ways
+    return Walks(ways)
 
 
 def _by_direction(first: NDArray[np.bool_], passes: list[Array]) -> list[Array]:

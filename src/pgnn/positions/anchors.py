@@ -176,17 +176,18 @@ def _check_flat(indptr: Any, nodes: Any, num_nodes: int, size_class: Any) -> Non
             )
     positive_integer("num_nodes", num_nodes)
     bounds_fit = len(indptr) > 1 and indptr[0] == 0 and indptr[-1] == len(nodes)
-    if not bounds_fit or (np.diff(indptr) < 1).any() or len(size_class) != len(indptr) - 1:
+    if not bounds_fit or (indptr[1:] <= indptr[:-1]).any() or len(size_class) != len(indptr) - 1:
         raise PGNNError(
             Parameter("indptr"),
             " must be the bounds of one or more non-empty sets within nodes, "
             "with an entry of size_class for each set",
         )
-    if nodes.min() < 0 or nodes.max() >= num_nodes:
-        bad = nodes.min() if nodes.min() < 0 else nodes.max()
+    low, high = nodes.min(), nodes.max()
+    if low < 0 or high >= num_nodes:
+        bad = low if low < 0 else high
         raise PGNNError(f"nodes holds {bad}, but node indices must lie in 0..{num_nodes - 1}")
     falls = np.flatnonzero(nodes[1:] <= nodes[:-1]) + 1  # only from one set to the next
-    if not np.isin(falls, indptr).all():
+    if (indptr[indptr.searchsorted(falls)] != falls).any():
         raise PGNNError(Parameter("nodes"), " must ascend within each set, without repeats")
 
 

@@ -83,7 +83,7 @@ def predict(
         embedding,
         nodes=nodes,
         include_edges=pair_task,
-        limit=limit or (_LIMIT_OF_BEST if by_pairs else _LIMIT),
+        limit=(_LIMIT_OF_BEST if by_pairs else _LIMIT) if limit is None else limit,
         num_neighbours=max(20, top) if pair_task else 20,
         metric=learner.recipe.decoder or "distance",
     )

@@ -188,7 +188,8 @@ class _Run:
                     if progress is not None:
                         progress(record)
                     if checkpoint is not None and now - written > _CHECKPOINT_SECONDS:
-                        save_checkpoint(checkpoint, *self.state())
+                        kept, kept_at = self.state(), now  # never older than what is written
+                        save_checkpoint(checkpoint, *kept)
                         written = time.monotonic()
         except (KeyboardInterrupt, SystemExit):
             # In the middle of an epoch: what is written is the state after a whole one.

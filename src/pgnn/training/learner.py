@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from pgnn import checks
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
+from pgnn.names import BEST
 from pgnn.nn import PRESETS, DistanceDecoder, DotDecoder, make_baseline, make_pgnn
 from pgnn.pairs.codes import as_pairs
 from pgnn.pairs.sets import PairSet, Split
@@ -277,7 +278,9 @@ class Learner:
         try:
             if description.get("kind") != "learner":
                 raise ValueError("it holds something else")
-            recipe = Recipe.from_dict(description["recipe"])
+            if description["recipe"].get("model", BEST) == BEST:
+                raise ValueError(f"an earlier version wrote it, whose {BEST} was another model")
+            recipe = Recipe.from_dict(description["recipe"]).resolved(1)
             inputs = Inputs(
                 int(description["num_sets"]),
                 *read_feature_scale(tensors),

@@ -77,6 +77,14 @@ class Outcome:
         versions: Of the libraries that results depend on.
         experiment: The cell of the paper's tables, for a data set of the paper.
         command: The command that does this run again, for a data set of the paper.
+        base_rate: The share of links among the test pairs, which the model's chances are stated
+            for; None without test pairs.
+        lone_pairs: How many test pairs have a node that hiding edges left without any. Most are
+            links, which flatters a model that reads degrees.
+        test_without_lone: How good the model is on the other pairs; None if there are no lone
+            pairs, or the others are all of one kind.
+        verdict: A sentence: which is best, the model or a heuristic, by how much, and whether that
+            is more than chance; None without heuristics.
     """
 
     task: Task
@@ -96,6 +104,10 @@ class Outcome:
     versions: dict[str, str]
     experiment: Experiment | None = None
     command: str | None = None
+    base_rate: float | None = None
+    lone_pairs: int = 0
+    test_without_lone: Judgement | None = None
+    verdict: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the one JSON form, the same keys for a file and for a data set."""
@@ -105,6 +117,9 @@ class Outcome:
             "test": None if self.test is None else self.test.metrics,
             "roc": None if self.test is None else self.test.roc,
             "heuristics": {name: peer.to_json() for name, peer in self.heuristics.items()},
+            "test_without_lone": (
+                None if self.test_without_lone is None else self.test_without_lone.to_json()
+            ),
             "recipe": asdict(self.recipe),
             "experiment": None if self.experiment is None else asdict(self.experiment),
         }
@@ -117,7 +132,9 @@ class Outcome:
             PGNNError: If something is missing or of another kind.
         """
         try:
-            recipe = Recipe.from_dict(_known(document["recipe"]))
+            recipe = _recipe_of(document)
+            if (document["task"], document["model"]) != (recipe.task, recipe.model):
+                raise ValueError("its recipe is of another task or model")
             test = None
             if document.get("test"):
                 test = Judgement(
@@ -126,10 +143,12 @@ class Outcome:
             experiment = document.get("experiment")
             if experiment is None and "column" in document:  # format 1
                 experiment = {name: document[name] for name in ("column", "protocol")}
+            # Older versions judged by ranks alone.
+            rate, others, verdict = map(document.get, ("base_rate", "test_without_lone", "verdict"))
             graph = {"graphs": document.get("graphs", 1), **_NO_FACTS, **document.get("graph", {})}
             return cls(
-                task=document["task"],
-                model=str(document["model"]),
+                task=recipe.task,
+                model=recipe.model,
                 test_auc=None if test is None else float(test.metrics["roc_auc"]),
                 val_auc=float(document["val_auc"]),
                 seconds=float(document["seconds"]),
@@ -148,6 +167,10 @@ class Outcome:
                 versions={str(k): str(v) for k, v in document["versions"].items()},
                 experiment=None if experiment is None else Experiment(**experiment),
                 command=document.get("command"),
+                base_rate=None if rate is None else float(rate),
+                lone_pairs=int(document.get("lone_pairs", 0)),
+                test_without_lone=None if others is None else Judgement.from_json(others, 0),
+                verdict=None if verdict is None else str(verdict),
             )
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             text = str(error) or type(error).__name__
@@ -156,7 +179,7 @@ class Outcome:
 
 _PLAIN = (
     *("task", "model", "test_auc", "val_auc", "seconds", "best_epoch", "epochs", "seed"),
-    *("num_sets", "test_pairs", "versions", "command"),
+    *("num_sets", "test_pairs", "versions", "command", "base_rate", "lone_pairs", "verdict"),
 )
 _NO_FACTS: dict[str, Any] = {
     **dict.fromkeys(("nodes", "edges", "features", "classes"), 0),
@@ -165,10 +188,17 @@ _NO_FACTS: dict[str, Any] = {
 }
 
 
-def _known(recipe: Any) -> dict[str, Any]:
-    if not isinstance(recipe, dict):
+def _recipe_of(document: Mapping[str, Any]) -> Recipe:
+    """Return the recipe of a run; a data-set run of format 1 has `settings` in its place."""
+    values = document.get("recipe")
+    if values is None and "settings" in document:
+        settings = document["settings"]
+        values = {name: document[name] for name in ("task", "model", "seed")}
+        values |= {name: settings[name] for name in ("variant", "decoder", "scheme", "c")}
+        values |= {**settings["fit"], "folds": 0, "judged": "epoch"}
+    if not isinstance(values, dict):
         raise TypeError("its recipe is no table")
-    return recipe
+    return Recipe.from_dict(values)
 
 
 def versions() -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,7 @@ class PairModel(nn.Module):
     def __init__(self, num_features: int, width: int) -> None:
         super().__init__()
         count = len(column_names())
-        self.heads = PairHeads(count, num_features, num_members=MEMBERS, width=width)
+        self.heads = PairHeads(count, 2 * num_features, num_members=MEMBERS, width=width)
         self.register_buffer("knots", torch.zeros(count, NUM_KNOTS))
         self.register_buffer("scores", torch.zeros(count, NUM_KNOTS))
         self.register_buffer("line", torch.tensor([1.0, 0.0], dtype=torch.float64))
@@ -199,6 +199,7 @@ class PairLearner:
             negative[: proposals.num_uniform],
             density.astype(np.float32),
             np.full(len(pairs), missing, dtype=np.float32),
+            np.zeros(len(pairs), dtype=np.int64),
         )
 
     def _describe_labelled(self, split: Split, rng: np.random.Generator, share: float) -> HeadData:
@@ -214,7 +215,15 @@ class PairLearner:
         none = np.zeros(len(pairs), dtype=np.float32)
         columns = self._columns(split.graph, pairs)
         return HeadData(
-            columns, pairs, None, positive, negative, negative, none, np.full_like(none, -np.inf)
+            columns,
+            pairs,
+            None,
+            positive,
+            negative,
+            negative,
+            none,
+            np.full_like(none, -np.inf),
+            np.zeros(len(pairs), dtype=np.int64),
         )
 
     # ------------------------------------------------------------------ asking
@@ -226,8 +235,11 @@ class PairLearner:
         of different graphs, do not compare number by number; scores of pairs do.
         """
         rng = generator_of(self.recipe.seed, Purpose.ASKED_ANCHORS, draw)
-        sets = sample_anchor_sets(graph.num_nodes, num_sets=self.num_sets, rng=rng)
-        near = np.log(np.maximum(anchor_ppr(graph, sets, tol=1e-5), 1e-9))
+        sets = sample_anchor_sets(
+            graph.num_nodes, num_sets=self.num_sets, scheme=self.recipe.scheme, rng=rng
+        )
+        walked = replace(graph, weights=_strengths(graph, self.recipe))  # walks read strengths
+        near = np.log(np.maximum(anchor_ppr(walked, sets, tol=1e-5), 1e-9))
         near -= near.mean(axis=0)
         return np.asarray(near / np.maximum(near.std(axis=0), 1e-6), dtype=np.float32)
 
@@ -256,7 +268,8 @@ class PairLearner:
                 f"the model was trained with {len(self.mean)} features per node, and this graph "
                 f"has {width or 'none'}; give the same features"
             )
-        return ((graph.x - self.mean) / self.scale).astype(np.float32)
+        x = ((graph.x - self.mean) / self.scale).astype(np.float32)
+        return np.concatenate([x, _neighbour_mean(graph, x)], axis=1)
 
     # ------------------------------------------------------------------ files
 
@@ -393,6 +406,15 @@ def _make_model(recipe: Recipe, num_features: int) -> PairModel:
         return PairModel(num_features, recipe.hidden_channels or 64)
 
 
+def _neighbour_mean(graph: Graph, x: Floats) -> Floats:
+    """Return the mean of the neighbours' features of each node, 0 for a lone node, `[n, d]`."""
+    import scipy.sparse as sp
+
+    ones = np.ones(len(graph.indices), dtype=np.float32)
+    rows = sp.csr_array((ones, graph.indices, graph.indptr), shape=(len(x), len(x)))
+    return np.asarray(rows @ x / np.maximum(graph.degrees, 1)[:, None], dtype=np.float32)
+
+
 def _strengths(graph: Graph, recipe: Recipe) -> NDArray[np.float64] | None:
     if graph.weights is None:
         return None
@@ -436,6 +458,7 @@ def _joined(parts: Sequence[HeadData], features: Sequence[Floats | None]) -> Hea
         rows("uniform"),
         np.concatenate([part.log_density for part in parts]),
         np.concatenate([part.log_missing for part in parts]),
+        np.repeat(np.arange(len(parts)), [len(part.columns) for part in parts]),
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,14 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pgnn.evaluation.judging import Judgement, judge_graphs, judge_heuristics
+from pgnn.evaluation.judging import (
+    Judgement,
+    ModelJudgement,
+    judge_model,
+    score_heuristics,
+    share_of_links,
+)
 from pgnn.graph import Graph
 from pgnn.pairs.sets import Split
 from pgnn.training.fit import Fit, Progress
 from pgnn.training.learners import AnyLearner, make_any_learner
 from pgnn.training.outcome import Experiment, GraphFacts, Outcome, versions
 from pgnn.training.recipe import Recipe
-from pgnn.training.runs import CHECKPOINT, claim_folder, save_run
+from pgnn.training.runs import CHECKPOINT, claim_folder, release_folder, save_run
 from pgnn.training.seeds import Purpose, generator_of
 from pgnn.training.splits import split_links, split_pairs
 
@@ -57,10 +64,11 @@ class Trained:
 
 def split_graph(graph: Graph, recipe: Recipe) -> Split:
     """Split a graph into what training sees, and pairs to learn from, choose by and judge by."""
-    maker = split_links if recipe.task == "link" else split_pairs
     rng = generator_of(recipe.seed, Purpose.SPLIT)
     val = recipe.resolved(graph.num_nodes).val or 0.0  # pgnn-best holds out nothing to choose by
-    return maker(graph, rng=rng, val=val, test=recipe.test)
+    if recipe.task == "pair":
+        return split_pairs(graph, rng=rng, val=val, test=recipe.test)
+    return split_links(graph, rng=rng, val=val, test=recipe.test, negatives=recipe.negatives)
 
 
 def train(
@@ -89,8 +97,6 @@ def train(
     Raises:
         PGNNError: If the directory holds a run already, or training is not possible.
     """
-    if out is not None:
-        claim_folder(out, config or {}, resume=resume)
     splits = problem.splits
     learner = make_any_learner(
         recipe,
@@ -98,21 +104,19 @@ def train(
         device=device,
         standardise=problem.standardise,
     )
-    fit = learner.train(
-        splits,
-        checkpoint=None if out is None else out / CHECKPOINT,
-        resume=resume,
-        progress=progress,
-    )
-    test = _judge_model(learner, fit, splits)
-    tested = [split for split in splits if len(split.test)]
-    peers = {}
-    if heuristics and tested:
-        peers = judge_heuristics([(split.graph, split.test) for split in tested])
+    with _claimed(out, config or {}, resume):
+        fit = learner.train(
+            splits,
+            checkpoint=None if out is None else out / CHECKPOINT,
+            resume=resume,
+            progress=progress,
+        )
+    judged = _judge(learner, fit, splits, heuristics=heuristics)
+    model = judged.model
     outcome = Outcome(
         task=recipe.task,
         model=recipe.model,
-        test_auc=None if test is None else test.metrics["roc_auc"],
+        test_auc=None if model is None else model.test.metrics["roc_auc"],
         val_auc=fit.val_auc,
         seconds=round(fit.seconds, 2),
         best_epoch=fit.best_epoch,
@@ -120,13 +124,17 @@ def train(
         seed=recipe.seed,
         num_sets=learner.num_sets,
         graph=GraphFacts.of(*problem.graphs),
-        test_pairs=sum(len(split.test) for split in tested),
-        test=test,
-        heuristics=peers,
+        test_pairs=sum(len(split.test) for split in splits),
+        test=None if model is None else model.test,
+        heuristics=judged.heuristics,
         recipe=learner.recipe,
         versions=versions(),
         experiment=problem.experiment,
         command=problem.command,
+        base_rate=None if model is None else model.base_rate,
+        lone_pairs=0 if model is None else model.lone_pairs,
+        test_without_lone=None if model is None else model.without_lone,
+        verdict=judged.verdict,
     )
     if out is not None:
         shown = next((i for i, split in enumerate(splits) if len(split.test)), 0)
@@ -142,15 +150,46 @@ def train(
     return Trained(learner, fit, outcome)
 
 
-def _judge_model(learner: AnyLearner, fit: Fit, splits: Sequence[Split]) -> Judgement | None:
-    """Judge the scores of the test pairs; None if there are none."""
-    tested = [split for split in splits if len(split.test)]
+@contextmanager
+def _claimed(out: Path | None, config: Mapping[str, Any], resume: bool) -> Iterator[None]:
+    """Keep the options of a run in its folder while it trains; a failed run leaves nothing."""
+    is_new = out is not None and claim_folder(out, config, resume=resume)
+    try:
+        yield
+    except BaseException:
+        if out is not None and is_new:
+            release_folder(out)
+        raise
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What test pairs say: of the model, of heuristics, and which is best."""
+
+    model: ModelJudgement | None
+    heuristics: dict[str, Judgement]
+    verdict: str | None
+
+
+def _judge(learner: AnyLearner, fit: Fit, splits: Sequence[Split], *, heuristics: bool) -> _Judged:
+    """Judge the scores of the test pairs, beside scores that need no learning."""
+    tested = [(split.graph, split.test) for split in splits if len(split.test)]
     if not tested:
-        return None
-    pair_sets = [split.test for split in tested]
+        return _Judged(None, {}, None)
+    share = share_of_links([pairs for _, pairs in tested])
+    rate: float | None = share
     if learner.recipe.judged == "epoch" and fit.test_scores is not None:
-        bounds = np.cumsum([len(pairs) for pairs in pair_sets])[:-1]
+        bounds = np.cumsum([len(pairs) for _, pairs in tested])[:-1]
         scores: list[NDArray[np.floating]] = np.split(np.array(fit.test_scores), bounds)
+        rate = None  # these are no chances
     else:
-        scores = [learner.scorer(split.graph)(split.test.pairs) for split in tested]
-    return judge_graphs(pair_sets, scores)
+        scores = [
+            learner.scorer(graph).with_spread(pairs.pairs, base_rate=share)[0]
+            for graph, pairs in tested
+        ]
+    hidden = learner.recipe.task == "link"
+    model = judge_model(tested, scores, base_rate=rate, hidden=hidden)
+    if not heuristics:
+        return _Judged(model, {}, None)
+    peers = score_heuristics(tested)
+    return _Judged(model, peers.judged(), peers.verdict(learner.recipe.model, scores))

@@ -10,7 +10,7 @@ import numpy as np
 
 from pgnn import checks
 from pgnn.errors import Parameter, PGNNError
-from pgnn.names import BEST, MODELS, TASKS, Task
+from pgnn.names import BEST, MODELS, NEGATIVES, TASKS, Negatives, Task
 
 _LARGE = 5_000  # nodes
 _MAX_SEED = 2**63 - 1  # torch's
@@ -77,6 +77,8 @@ class Recipe:
         val: Share of the pairs that the best epoch is chosen by: 0.1. Not of pgnn-best, which
             chooses by out-of-fold pairs and so can learn from all.
         test: Share of the pairs that the result is judged by.
+        negatives: Task "link": which pairs without an edge the result is judged by: "uniform",
+            "two-hop" or "degree"; see `pgnn.pairs.negatives.draw_negatives`.
         folds: Task "link": training edges are hidden one fold at a time and predicted from the
             others, as missing links will be: 5, of a large graph 2. 0: all are visible while they
             are learnt (the paper). Not of pgnn-best, which leaves out each pair's own edge.
@@ -132,6 +134,11 @@ class Recipe:
         "which needs none.",
     )
     test: float = _setting(0.1, "Share of the pairs that the result is judged by; 0 for none.")
+    negatives: Negatives = _setting(
+        "uniform",
+        "Task link: which pairs without an edge the result is judged by. two-hop: with a common "
+        "neighbour. degree: of nodes with many neighbours. Both are harder to tell from links.",
+    )
     folds: int | None = _setting(
         None,
         "Task link: hide the training edges in this many parts, one part at a time; 0 hides none. "
@@ -181,6 +188,11 @@ class Recipe:
         if self.c is not None and self.c <= 0:
             raise PGNNError(Parameter("c"), f" must be positive (got {self.c:g})")
         self._check_shares()
+        if self.task == "pair" and self.negatives != "uniform":
+            raise PGNNError(
+                Parameter("negatives"), " is a setting of task 'link'; leave it out "
+                f"(got {self.negatives!r})",
+            )  # fmt: skip
         if self.folds == 1:
             raise PGNNError(
                 Parameter("folds"), " must be 0 or at least 2: one fold would hide every edge"
@@ -241,6 +253,7 @@ _CHOICES = {
     "scheme": ("bernoulli", "fixed"),
     "weights": ("length", "strength"),
     "judged": ("model", "epoch"),
+    "negatives": NEGATIVES,
 }
 _NOT_OF_BEST = ("decoder", "dropout", "val", "folds", "patience", "eval_every", "c")
 _OF_BEST = {"hidden_channels": 64, "epochs": 12, "lr": 3e-3, "weight_decay": 1e-2}

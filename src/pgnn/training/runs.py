@@ -29,6 +29,7 @@ from pgnn.graph import Graph
 from pgnn.io import id_array
 from pgnn.io.atomic import make_folder, open_atomic
 from pgnn.io.write import write_columns
+from pgnn.names import BEST
 from pgnn.pairs.codes import as_pairs, edge_codes, is_among
 from pgnn.pairs.sets import PairSet
 from pgnn.training.fit import Epoch
@@ -88,8 +89,13 @@ class Run:
         return _read_data(path, _checked_bytes(path, self.graph_hash))
 
 
-def claim_folder(folder: Path, config: Mapping[str, Any], *, resume: bool) -> None:
+def claim_folder(folder: Path, config: Mapping[str, Any], *, resume: bool) -> bool:
     """Make the folder of a run that begins, and keep its options there.
+
+    A run that goes on from a checkpoint keeps the options that it began with.
+
+    Returns:
+        Whether the file of options is new there: what `release_folder` may remove.
 
     Raises:
         PGNNError: If a run is there already, finished or cut off, and is not to be resumed.
@@ -107,8 +113,16 @@ def claim_folder(folder: Path, config: Mapping[str, Any], *, resume: bool) -> No
             ", give another ", Parameter("out"), ", or remove that folder first",
         )  # fmt: skip
     make_folder(folder)
-    if config or not (folder / _CONFIG).exists():
+    is_new = not (folder / _CONFIG).exists()
+    if is_new or not (folder / CHECKPOINT).exists():
         _write(folder / _CONFIG, tomli_w.dumps(_without_none(config)).encode())
+    return is_new
+
+
+def release_folder(folder: Path) -> None:
+    """Remove the options of a run that failed before anything of it was kept."""
+    if not (folder / CHECKPOINT).exists() and not (folder / _METRICS).exists():
+        (folder / _CONFIG).unlink(missing_ok=True)
 
 
 def save_run(
@@ -181,6 +195,10 @@ def _metrics(place: Path) -> dict[str, Any]:
         raise PGNNError(f"{path}: is damaged ({error}); train anew") from error
     if version > FORMAT:
         raise PGNNError(f"{path}: the run has format {version}, newer than {FORMAT}; update pgnn")
+    if version == 1 and found.get("model") == BEST:
+        raise PGNNError(
+            f"{path}: the run is of an earlier version, whose {BEST} was another model; train anew"
+        )
     return dict(found)
 
 
@@ -317,6 +335,7 @@ def _checked_graph(arrays: Mapping[str, Any]) -> Graph:
         made: Any = getattr(graph, name)
         if not np.array_equal(made, arrays.get(name)):  # type: ignore[arg-type]
             raise ValueError(f"its {name} are not those of a graph")
+    graph = replace(graph, dropped_repeats=0)  # each edge is stored from both its ends
     if classes is None:
         return graph
     if graph.y is None or graph.y.min() < 0 or classes.shape <= (graph.y.max(),):

@@ -19,10 +19,15 @@ from numpy.typing import NDArray
 from pgnn import checks
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
-from pgnn.names import PROTOCOLS, TASKS, Protocol, Task
+from pgnn.names import NEGATIVES, PROTOCOLS, TASKS, Negatives, Protocol, Task
 from pgnn.pairs.codes import Pairs, as_pairs, sorted_distinct, unordered_codes
 from pgnn.pairs.labelled import LabelledPairs
-from pgnn.pairs.negatives import draw_distinct, draw_non_edges, draw_not_stored
+from pgnn.pairs.negatives import (
+    draw_distinct,
+    draw_negatives,
+    draw_non_edges,
+    draw_not_stored,
+)
 from pgnn.pairs.sets import PairSet as PairSet
 from pgnn.pairs.sets import Split as Split
 
@@ -38,6 +43,7 @@ def split_links(
     protocol: Protocol = "paper",
     val: float = 0.1,
     test: float = 0.1,
+    negatives: Negatives = "uniform",
 ) -> Split:
     """Split the edges of one graph for link prediction.
 
@@ -59,6 +65,9 @@ def split_links(
         protocol: How to split.
         val: Share of the edges held out for validation.
         test: Share of the edges held out for testing.
+        negatives: Which pairs are the negatives of the test part, see
+            `pgnn.pairs.negatives.draw_negatives`; "two-hop" and "degree" are harder to tell from
+            links. Those of other parts are uniform. Only with protocol "paper".
 
     Raises:
         PGNNError: If there are too few edges for the parts or too few non-edges for the negatives.
@@ -70,14 +79,24 @@ def split_links(
         (Graph(num_nodes=10, num_edges=8), PairSet(positives=1, negatives=1))
     """
     _check(protocol, val, test)
+    checks.one_of("negatives", negatives, NEGATIVES)
     generator = np.random.default_rng(rng)
     if protocol == "released":
+        if negatives != "uniform":
+            raise PGNNError(
+                Parameter("negatives"), f" must be uniform with protocol 'released' "
+                f"(got {negatives!r})",
+            )  # fmt: skip
         parts = _released_edge_parts(graph, generator, val, test)
         positives = [as_pairs(graph.edges()[part]) for part in parts]
         sets = _released_sets(positives, graph.num_nodes, generator)
         return Split(graph.with_edges(parts[0]), *sets)
     parts = _edge_parts(graph, generator, val, test)
-    return Split(graph.with_edges(parts[0]), *_with_non_edges(graph, parts, generator))
+    visible = graph.with_edges(parts[0])
+    sets = _with_non_edges(graph, parts, generator)
+    if negatives != "uniform":
+        sets[-1] = _with_hard_negatives(graph, visible, sets, generator, negatives)
+    return Split(visible, *sets)
 
 
 def split_pairs(
@@ -314,12 +333,35 @@ def _with_non_edges(
     joined = sorted_distinct(unordered_codes(edges))
     negatives = draw_non_edges(generator, joined, graph.num_nodes, sum(sizes))
     if graph.directed:
-        turned = generator.random(len(negatives)) < 0.5
-        negatives[turned] = negatives[turned, ::-1]
+        _turn_some(negatives, generator)
     return [
         PairSet.join(edges[part], others)
         for part, others in zip(parts, _cut(negatives, sizes), strict=True)
     ]
+
+
+def _with_hard_negatives(
+    graph: Graph,
+    visible: Graph,
+    sets: Sequence[PairSet],
+    generator: np.random.Generator,
+    kind: Negatives,
+) -> PairSet:
+    """Return the test part with other negatives, which are in no other part either."""
+    *others, test = sets
+    taken = [as_pairs(graph.edges()), *(part.negatives for part in others)]
+    joined = sorted_distinct(unordered_codes(np.concatenate(taken)))
+    count = len(test.negatives)
+    negatives = draw_negatives(generator, visible, joined, count, kind=kind)
+    if graph.directed:
+        _turn_some(negatives, generator)
+    return PairSet.join(test.positives, negatives)
+
+
+def _turn_some(pairs: Pairs, generator: np.random.Generator) -> None:
+    """Turn about half of the pairs round, in place."""
+    turned = generator.random(len(pairs)) < 0.5
+    pairs[turned] = pairs[turned, ::-1]
 
 
 def _links_of_one_part(

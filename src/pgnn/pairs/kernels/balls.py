@@ -21,8 +21,12 @@ _MOST_GROWTH = 10.0
 
 
 @njit(nogil=True, cache=True)
-def _expand(matrix: Any, start: int, own: Any, max_edges: int, ball: Any) -> int:
+def _expand(matrix: Any, start: int, own: Any, max_edges: int, keep_last: bool, ball: Any) -> Any:
     """Walk from a node as many steps as max_edges edges allow, at least one.
+
+    The last step reaches most nodes and is not needed by itself, only summed up, see `_last_step`.
+    Without `keep_last` the ball stops before it: before a step after which the next, if edges grow
+    in number as they did, would be too many.
 
     Args:
         matrix: `(indptr, indices, entries)`.
@@ -31,11 +35,12 @@ def _expand(matrix: Any, start: int, own: Any, max_edges: int, ball: Any) -> int
             `both`), and what rows and columns are then multiplied by: before and after a step, of
             tail and of head. tail is -1 to leave out nothing.
         max_edges: How many edges may be followed.
+        keep_last: Whether the ball holds the last step too.
         ball: Result: `(nodes, place, x, counts)`: the nodes, the local number of each node or -1,
             S^k at each local number, `[max_steps + 1, ...]`, and how many nodes k steps reach.
 
     Returns:
-        The number of steps.
+        The number of steps, and how many of them the ball holds.
     """
     indptr, indices, entries = matrix
     tail, head, both, scales = own
@@ -43,15 +48,24 @@ def _expand(matrix: Any, start: int, own: Any, max_edges: int, ball: Any) -> int
     for local in range(counts[-1]):
         place[nodes[local]] = -1
     nodes[0], place[start], x[0, 0], counts[0] = start, 0, 1.0, 1
-    count, edges, depth = 1, 0, 0
+    counts[-1] = 1
+    count, edges, cost, depth, steps = 1, 0, 0, 0, 0
     while depth < x.shape[0] - 1:
-        cost = 0
+        limit = max_edges * MORE_AT_FIRST if depth == 1 else max_edges
+        cost_before, cost = max(cost, 1), 0
         for local in range(count):
             if x[depth, local] != 0.0:
                 cost += indptr[nodes[local] + 1] - indptr[nodes[local]]
-        if edges + cost > max_edges * (MORE_AT_FIRST if depth == 1 else 1) and depth > 0:
+                if edges + cost > limit and depth > 0:
+                    break
+        if edges + cost > limit and depth > 0:
             break
         edges += cost
+        steps = depth + 1
+        if not keep_last:
+            following = max_edges * MORE_AT_FIRST if depth == 0 else max_edges
+            if edges + cost * cost // cost_before > following or steps == x.shape[0] - 1:
+                break
         reached = count
         for local in range(count):
             x[depth + 1, local] = 0.0
@@ -87,13 +101,49 @@ def _expand(matrix: Any, start: int, own: Any, max_edges: int, ball: Any) -> int
             if place[head] >= 0:
                 x[depth, place[head]] *= scales[3]
         counts[depth] = count
-    counts[-1] = count
-    return depth
+        counts[-1] = count
+    return steps, depth
+
+
+@njit(nogil=True, cache=True)
+def _last_step(matrix: Any, own: Any, ball_v: Any, depth_v: int, ball_u: Any, depth_u: int) -> Any:
+    """Sum S^i[u, b] S^(j+1)[b, v] over b, i = depth_u, j = depth_v, without making S^(j+1)."""
+    indptr, indices, entries = matrix
+    tail, head, both, scales = own
+    nodes, x, counts = ball_v[0], ball_v[2], ball_v[3]
+    place_u, x_u, counts_u = ball_u[1], ball_u[2], ball_u[3]
+    limit = counts_u[depth_u]
+    total = 0.0
+    for local in range(counts[depth_v]):
+        amount = x[depth_v, local]
+        if amount == 0.0:
+            continue
+        a = nodes[local]
+        barred = -1
+        if a == tail:
+            barred = head
+            amount *= scales[0]
+        elif a == head:
+            if both:
+                barred = tail
+            amount *= scales[1]
+        for entry in range(indptr[a], indptr[a + 1]):
+            b = indices[entry]
+            there = place_u[b]
+            if there < 0 or there >= limit or b == barred:
+                continue
+            part = amount * entries[entry] * x_u[depth_u, there]
+            if b == tail:
+                part *= scales[2]
+            elif b == head:
+                part *= scales[3]
+            total += part
+    return total
 
 
 @njit(nogil=True, cache=True)
 def meet_pairs(
-    out_matrix: Any, in_matrix: Any, pairs: Any, edges: Any, limits: Any, result: Any, balls: Any
+    out_matrix: Any, in_matrix: Any, pairs: Any, edges: Any, max_edges: int, result: Any, balls: Any
 ) -> None:
     """Walks from u to v of as many steps as the balls of both allow.
 
@@ -104,13 +154,13 @@ def meet_pairs(
         edges: `(kind, scales)`: 0 where the pair is no edge, 1 where the arc from u to v is left
             out, -1 where that from v to u is, 2 where both are; and, `[num_pairs, 8]`, the factors
             of `_expand` from u, then from v.
-        limits: How many edges the ball of u, and that of v, may follow.
-        result: `(series, horizon)`: S^k[u, v], `[num_pairs, num_steps + 1]`, and the last k that it
-            holds, at most num_steps.
+        max_edges: How many edges each ball may follow.
+        result: `(series, horizon, hops)`: S^k[u, v], `[num_pairs, num_steps + 1]`; the last k that
+            it holds, at most num_steps; and the first k at which it is not 0, or 0.
         balls: Two balls, see `_expand`, and a list `[...]` of local numbers.
     """
     kind, scales = edges
-    series, horizon = result
+    series, horizon, hops = result
     ball_u, ball_v, mapped = balls
     place_u, x_u, counts_u = ball_u[1], ball_u[2], ball_u[3]
     nodes_v, x_v, counts_v = ball_v[0], ball_v[2], ball_v[3]
@@ -118,35 +168,38 @@ def meet_pairs(
     for p in range(pairs.shape[0]):
         u, v = pairs[p, 0], pairs[p, 1]
         if kind[p] == 0:
-            nothing = (-1, -1, False, scales[p, :4])
+            from_v = (-1, -1, False, scales[p, :4])
             if u != source:
-                depth_u = _expand(out_matrix, u, nothing, limits[0], ball_u)
+                depth_u, _ = _expand(out_matrix, u, from_v, max_edges, True, ball_u)
                 source = u
-            depth_v = _expand(in_matrix, v, nothing, limits[1], ball_v)
         else:
             both = kind[p] == 2
             tail, head = (v, u) if kind[p] == -1 else (u, v)
             from_u = (tail, head, both, scales[p, :4])
-            depth_u = _expand(out_matrix, u, from_u, limits[0], ball_u)
+            depth_u, _ = _expand(out_matrix, u, from_u, max_edges, True, ball_u)
             source = -1
             # Seen from v, edges are followed against their direction.
             from_v = (head, tail, both, scales[p, 4:])
-            depth_v = _expand(in_matrix, v, from_v, limits[1], ball_v)
+        steps_v, depth_v = _expand(in_matrix, v, from_v, max_edges, False, ball_v)
         for local in range(counts_v[depth_v]):
             mapped[local] = place_u[nodes_v[local]]
-        steps = min(depth_u + depth_v, series.shape[1] - 1)
-        horizon[p] = steps
+        steps = min(depth_u + steps_v, series.shape[1] - 1)
+        horizon[p], hops[p] = steps, 0
         for k in range(steps + 1):
             j = min(k // 2, depth_v)
             i = min(k - j, depth_u)
             j = k - i
-            limit = counts_u[i]
             total = 0.0
-            for local in range(counts_v[j]):
-                there = mapped[local]
-                if there >= 0 and there < limit:
-                    total += x_u[i, there] * x_v[j, local]
+            if j > depth_v:
+                total = _last_step(in_matrix, from_v, ball_v, depth_v, ball_u, i)
+            else:
+                for local in range(counts_v[j]):
+                    there = mapped[local]
+                    if there >= 0 and there < counts_u[i]:
+                        total += x_u[i, there] * x_v[j, local]
             series[p, k] = total
+            if total > 0.0 and hops[p] == 0:
+                hops[p] = k
 
 
 @njit(nogil=True, cache=True)
