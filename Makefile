@@ -15,7 +15,7 @@ run: $(READY) ## Take a short tour of what pgnn does
 	$(BIN)/python examples/tour.py
 
 test: $(READY) browser ## Run every test, doctests included
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 lint: $(READY) ## Check style and types
 	$(BIN)/ruff format --check .

@@ -6,12 +6,15 @@ from typing import Literal
 
 Task = Literal["link", "pair"]
 Protocol = Literal["paper", "released"]
+LinkProtocol = Literal["published", "honest"]
 Negatives = Literal["uniform", "two-hop", "degree"]
 
 TASKS: tuple[Task, ...] = ("link", "pair")
 PROTOCOLS: tuple[Protocol, ...] = ("paper", "released")
+LINK_PROTOCOLS: tuple[LinkProtocol, ...] = ("published", "honest")
 NEGATIVES: tuple[Negatives, ...] = ("uniform", "two-hop", "degree")
 DATASETS = ("grid", "communities", "ppi", "email", "protein")
+LINK_GRAPHS = ("usair", "ns", "yeast", "power", "facebook")  # of the link-prediction literature
 
 # How each model is called in a table. Rows of the paper's tables first, in the paper's order.
 LABELS = {
@@ -30,3 +33,5 @@ LABELS = {
 MODELS = tuple(LABELS)
 BEST = "pgnn-best"  # the library's own, and the default
 TABLE_ROWS = MODELS[:9]  # the paper's eight rows, and its PageRank variant
+NODE2VEC = "node2vec"  # a peer that is not of this library
+LINK_MODELS = (BEST, "pgnn-e-2l", "pgnn-p-2l")  # what the benchmark of links trains by default

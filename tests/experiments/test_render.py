@@ -1,6 +1,7 @@
 """Markdown that is a table, and a picture that is written whole or not at all."""
 
 import re
+import sys
 from itertools import pairwise
 
 import pytest
@@ -9,7 +10,7 @@ from pgnn import PGNNError
 from pgnn.evaluation.heuristics import HEURISTICS
 from pgnn.experiments.compare import compare, label
 from pgnn.experiments.config import COLUMNS, columns_of
-from pgnn.experiments.render import PPI_NOTE, to_markdown, to_png
+from pgnn.experiments.render import PPI_NOTE, missing_for_pictures, to_markdown, to_png
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -164,3 +165,28 @@ def test_numbers_of_markdown_are_those_of_the_cells(many):
         mean, std = re.findall(r"\d\.\d{3}", shown[label(row)])[:2]
         cell = table.cell(row, COLUMNS["grid"])
         assert (mean, std) == (f"{cell.mean:.3f}", f"{cell.std:.3f}")
+
+
+def test_nothing_is_missing_for_pictures_where_matplotlib_is():
+    assert missing_for_pictures() is None
+
+
+@pytest.mark.parametrize("module", ["matplotlib", "matplotlib.figure"])
+def test_without_matplotlib_only_the_picture_is_missing(many, tmp_path, monkeypatch, module):
+    monkeypatch.setitem(sys.modules, module, None)  # its import raises ModuleNotFoundError
+    tables = compare(many, columns_of("all"), "paper")
+    assert "| GCN |" in to_markdown(tables)
+    assert missing_for_pictures().endswith("pip install 'position-gnn[plots]'")
+    with pytest.raises(PGNNError, match=r"pip install 'position-gnn\[plots\]'"):
+        to_png(tables, tmp_path / "tables.png")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_extra_that_draws_pictures_is_one_of_the_project():
+    import tomllib
+    from pathlib import Path
+
+    project = tomllib.loads(Path(__file__).parents[2].joinpath("pyproject.toml").read_text())
+    extras = project["project"]["optional-dependencies"]
+    assert any(name.startswith("matplotlib") for name in extras["plots"])
+    assert any("plots" in name for name in extras["dev"])

@@ -10,12 +10,13 @@ import pytest
 from pgnn import PGNNError
 from pgnn.evaluation.heuristics import HEURISTICS
 from pgnn.experiments import reproduce as module
-from pgnn.experiments.config import MODELS, columns_of
+from pgnn.experiments.config import columns_of
 from pgnn.experiments.jobs import HeuristicsJob
 from pgnn.experiments.render import to_png
 from pgnn.experiments.reproduce import reproduce
 from pgnn.experiments.run import Job
 from pgnn.experiments.store import Store
+from pgnn.names import TABLE_ROWS as MODELS
 
 
 class Runs:
@@ -293,7 +294,11 @@ def test_reproduce_without_matplotlib_says_so_before_it_runs_anything(runs, star
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setattr(module, "to_png", no_picture)
     markdown, _ = start()
-    assert start.seen[0] == (0, 4, "matplotlib is not installed: there will be no pictures")
+    ready, total, line = start.seen[0]
+    assert (ready, total) == (0, 4)
+    assert "without pictures" in line
+    assert "pip install 'position-gnn[plots]'" in line
+    assert not any("pictures" in text for _, _, text in start.seen[1:])  # one remark, and only one
     assert (start.out / "reproduction.md").read_text() == markdown
 
 

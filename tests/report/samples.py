@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 
 import pgnn
-from pgnn.report import Row, RunReport
+from pgnn.report import Link, Positions, Row, RunReport
 
 HOSTILE = [
     "</script><script>window.ran = 1</script>",
@@ -24,13 +24,22 @@ HOSTILE = [
 ]
 
 
+def hops_of(graph, sets):
+    """Positions by hops, or by lengths where edges have weights."""
+    distances = pgnn.anchor_distances(graph, sets)
+    if distances.hops is not None:
+        return Positions(sets, distances.hops)
+    return Positions(sets, distances.lengths, "lengths")
+
+
 def report_of(graph, *, sets=None, **changes):
-    """A report of a graph, with Bourgain's embedding in place of a trained one."""
+    """A report about a graph, with Bourgain's embedding in place of a trained one."""
     sets = pgnn.sample_anchor_sets(graph.num_nodes, rng=0) if sets is None else sets
-    found = pgnn.anchor_distances(graph, sets)
-    hops = found.hops if found.hops is not None else found.lengths
+    positions = hops_of(graph, sets)
+    values = positions.values
     report = RunReport(
         title="P-GNN on a test graph",
+        about="A P-GNN describes every node by its number of hops to anchor-sets.",
         facts=[("graph", "made for a test"), ("seed", "0")],
         rows=[
             Row(
@@ -48,13 +57,12 @@ def report_of(graph, *, sets=None, **changes):
         best_epoch=2,
         roc={"P-GNN (this run)": (np.array([0.0, 0.1, 1.0]), np.array([0.0, 0.8, 1.0]))},
         graph=graph,
-        sets=sets,
-        hops=hops,
-        embedding=np.where(np.isfinite(hops), hops, -1).astype(np.float64),
-        links=[
-            {"source": graph.node_ids[0], "target": graph.node_ids[-1], "score": 2 / 3, "spread": 0}
-        ],
+        positions=positions,
+        reading=f"P-GNN describes a node by {len(sets)} such distances.",
+        embedding=np.where(np.isfinite(values), values, -1).astype(np.float64),
+        links=[Link(graph.node_ids[0], graph.node_ids[-1], 2 / 3, 0)],
         links_title="Most likely missing links",
+        links_text="The spread says how much to trust a score.",
     )
     return replace(report, **changes)
 
@@ -68,6 +76,7 @@ def caveman(cliques=4, size=6, *, ids=None):
 
 def data_in(html):
     """The JSON of a page."""
-    found = re.findall(r'<script type="application/json" id="pgnn-data">(.*?)</script>', html, re.S)
-    assert len(found) == 1
-    return json.loads(found[0])
+    (text,) = re.findall(
+        r'<script type="application/json" id="pgnn-data">(.*?)</script>', html, re.S
+    )
+    return json.loads(text)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pgnn
-from pgnn.report import render_results, render_run, write_report
+from pgnn.report import Link, Positions, render_results, render_run, write_report
 from report.samples import HOSTILE, caveman, data_in, report_of
 
 OPTIONS = [
@@ -144,7 +144,7 @@ def test_picker_colours_nodes_by_their_distance(browser, run_page, chart):
     assert before["scale"] is False
     for index in (1, len(run_page["sets"])):
         pick(browser, index)
-        hops = run_page["sets"][index - 1]["hops"]
+        hops = run_page["sets"][index - 1]["values"]
         after = trace(browser, chart, "nodes")
         assert after["scale"] is True
         assert after["color"] != before["color"]
@@ -189,9 +189,9 @@ def test_text_explains_what_is_seen(browser, run_page):
     pick(browser, index + 1)
     text = browser.find_element("id", "anchor-text").text
     count = run_page["sets"][index]["size"]
-    assert f"its distance to the nearest of the {count} red nodes" in text
+    assert f"its number of hops to the nearest of the {count} red nodes" in text
     assert f"describes a node by {run_page['num_sets']} such distances" in text
-    assert ("Grey" in text) == (None in run_page["sets"][index]["hops"])
+    assert ("Grey" in text) == (None in run_page["sets"][index]["values"])
 
 
 def test_buttons_step_through_the_sets(browser, run_page):
@@ -203,7 +203,7 @@ def test_buttons_step_through_the_sets(browser, run_page):
     browser.execute_script("document.getElementById('next-set').click()")
     assert chosen() == 1
     settle(browser)
-    hops = run_page["sets"][0]["hops"]
+    hops = run_page["sets"][0]["values"]
     colours = trace(browser, "graph-chart", "nodes")["color"]
     assert sum(a == b for a, b in zip(colours, hops, strict=True)) == len(hops) - hops.count(None)
     for _ in range(2):
@@ -214,11 +214,11 @@ def test_buttons_step_through_the_sets(browser, run_page):
 def test_nodes_that_are_not_reached_are_grey(browser, run_page):
     pick(browser, 0)
     sets = run_page["sets"]
-    index = next(i for i, one in enumerate(sets) if None in one["hops"])
+    index = next(i for i, one in enumerate(sets) if None in one["values"])
     pick(browser, index + 1)
     fills = trace(browser, "graph-chart", "nodes")["fills"]
     grey = [fill == "rgb(154, 160, 168)" for fill in fills]
-    assert grey == [hop is None for hop in sets[index]["hops"]]
+    assert grey == [hop is None for hop in sets[index]["values"]]
 
 
 def test_numbers_of_the_cells_are_those_of_the_data(browser, run_page):
@@ -282,9 +282,9 @@ def test_page_is_dark_where_the_reader_wants_it(browser, run_page):
 @pytest.mark.parametrize("kind", ["run", "results"])
 def test_page_opens_without_errors_and_asks_no_host(browser, show, small_page, kind):
     show(small_page if kind == "run" else results_page())
-    asked = requests(browser)
-    assert len(asked) >= 1
-    assert all(url.startswith(("file:", "data:", "blob:")) for url in asked)
+    urls = requests(browser)
+    assert len(urls) >= 1
+    assert all(url.startswith(("file:", "data:", "blob:")) for url in urls)
     assert browser.get_log("browser") == []
     charts = browser.execute_script(
         "return [...document.querySelectorAll('.chart')].map((box) => "
@@ -311,9 +311,33 @@ def test_weighted_graph_without_labels_is_drawn(browser, show):
     page = render_run(report_of(graph, sets=pgnn.AnchorSets.from_sets([[0], [3, 4]], 6)))
     show(page)
     pick(browser, 1)
-    found = trace(browser, "graph-chart", "nodes")
-    assert found["color"][:3] == [0, 0.25, 1.75]
-    assert found["fills"][3:] == ["rgb(154, 160, 168)"] * 3
+    nodes = trace(browser, "graph-chart", "nodes")
+    assert nodes["color"][:3] == [0, 0.25, 1.75]
+    assert nodes["fills"][3:] == ["rgb(154, 160, 168)"] * 3
+    text = browser.find_element("id", "anchor-text").text
+    assert "the length of its shortest path to the red node" in text
+    assert browser.get_log("browser") == []
+
+
+def test_pagerank_is_coloured_by_powers_of_ten_and_told_in_percent(browser, show):
+    graph = pgnn.Graph.from_edges([(0, 1), (1, 2), (2, 3)], 4)
+    sets = pgnn.AnchorSets.from_sets([[0]], 4)
+    positions = Positions(sets, np.array([[0.5], [0.1], [0.001], [1e-9]]), "pagerank")
+    show(render_run(report_of(graph, positions=positions)))
+    pick(browser, 1)
+    nodes = trace(browser, "graph-chart", "nodes")
+    assert nodes["color"][:3] == pytest.approx([np.log10(0.5), -1, -3])
+    assert nodes["fills"][3] == "rgb(154, 160, 168)"
+    assert "to set 1: 10% of the walk" in nodes["hovertext"][1]
+    assert "to set 1: not reached" in nodes["hovertext"][3]
+    ticks = browser.execute_script(
+        "return [...document.querySelectorAll('#graph-chart .infolayer .cbaxis text')]"
+        ".map((tick) => tick.textContent)"
+    )
+    assert {"10%", "1%", "0.1%"} <= set(ticks)
+    text = browser.find_element("id", "anchor-text").text
+    assert "the share of its time that a random walk from the node spends on the red node" in text
+    assert "less than a millionth" in text
     assert browser.get_log("browser") == []
 
 
@@ -321,7 +345,7 @@ def test_hostile_ids_are_shown_and_do_not_run(browser, show):
     from selenium.webdriver.support.wait import WebDriverWait
 
     ids = HOSTILE + [f"n{i}" for i in range(25 - len(HOSTILE))]
-    links = [{"source": name, "target": "n0", "score": 0.5, "spread": 0.1} for name in HOSTILE]
+    links = [Link(name, "n0", 0.5, 0.1) for name in HOSTILE]
     rates = (np.array([0.0, 1.0]), np.array([0.0, 1.0]))
     page = render_run(report_of(caveman(ids=ids), links=links, roc=dict.fromkeys(HOSTILE, rates)))
     show(page)

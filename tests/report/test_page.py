@@ -22,9 +22,9 @@ def test_missing_extra_is_named(monkeypatch, small_report, module):
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_json_cannot_leave_its_element(text):
-    found = to_json({text: [text]})
-    assert not set("<>&") & set(found)
-    assert json.loads(found) == {text: [text]}
+    escaped = to_json({text: [text]})
+    assert not set("<>&") & set(escaped)
+    assert json.loads(escaped) == {text: [text]}
 
 
 def test_json_refuses_what_javascript_cannot_read():

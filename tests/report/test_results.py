@@ -44,10 +44,10 @@ def page(records):
 
 
 def test_data_holds_the_cells_of_compare(records, page):
-    found = data_in(page)["protocols"]
-    assert [protocol["name"] for protocol in found] == ["paper", "released"]
+    protocols = data_in(page)["protocols"]
+    assert [protocol["name"] for protocol in protocols] == ["paper", "released"]
     columns = [COLUMNS[name] for name in ("grid", "ppi", "email")]
-    for protocol in found:
+    for protocol in protocols:
         for table, expected in zip(
             protocol["tables"], compare(records, columns, protocol["name"]), strict=True
         ):
@@ -151,7 +151,7 @@ def test_records_without_command_or_versions_are_shown():
     old = {"column": "grid", "model": "gcn", "protocol": "paper", "seed": 0, "test_auc": 0.5}
     page = render_results([old])
     assert "1 runs with unknown" in page
-    assert "A command for each run" not in page
+    assert "The command for each run" not in page
 
 
 def test_page_is_the_same_each_time(records, page):

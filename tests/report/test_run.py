@@ -8,9 +8,9 @@ import pytest
 
 import pgnn
 from pgnn.errors import PGNNError
-from pgnn.report import Row, render_run
-from pgnn.report import run as _run
-from report.samples import HOSTILE, caveman, data_in, report_of
+from pgnn.report import Link, Positions, Row, render_run
+from pgnn.report import run as run_module
+from report.samples import HOSTILE, caveman, data_in, hops_of, report_of
 
 
 def without_scripts(page):
@@ -52,11 +52,11 @@ def test_data_holds_every_distance_and_member(small_report, small_page):
     data = data_in(small_page)
     assert data["nodes"]["ids"] == list(range(25))
     assert data["nodes"]["label"] == small_report.graph.y.tolist()
-    assert len(data["sets"]) == data["num_sets"] == len(small_report.sets)
+    assert len(data["sets"]) == data["num_sets"] == len(small_report.positions.sets)
     for index, one in enumerate(data["sets"]):
-        column = small_report.hops[:, index].tolist()
-        assert one["hops"] == [None if hop < 0 else hop for hop in column]
-        assert one["members"] == small_report.sets[index].tolist()
+        column = small_report.positions.values[:, index].tolist()
+        assert one["values"] == [None if hop < 0 else hop for hop in column]
+        assert one["members"] == small_report.positions.sets[index].tolist()
 
 
 def test_table_shows_three_digits_and_bold_for_the_best(small_page):
@@ -82,7 +82,7 @@ def test_paper_column_is_there_only_if_a_row_has_it(small_report):
 def test_picker_offers_every_set_with_its_size(small_report, small_page):
     page = small_page
     options = re.findall(r'<option value="(\d*)">(.*?)</option>', page)
-    sizes = small_report.sets.sizes.tolist()
+    sizes = small_report.positions.sets.sizes.tolist()
     plural = ["" if size == 1 else "s" for size in sizes]
     expected = [
         (str(i), f"set {i + 1}: {size} node{end}")
@@ -115,7 +115,7 @@ def test_hostile_text_is_shown_not_run(small_report):
 def test_hostile_ids_come_back_from_the_data_as_they_were():
     ids = HOSTILE + [f"n{i}" for i in range(25 - len(HOSTILE))]
     pairs = [list(pair) for pair in itertools.pairwise(ids)]
-    links = [{"source": u, "target": v, "score": 0.5, "spread": None} for u, v in pairs]
+    links = [Link(u, v, 0.5) for u, v in pairs]
     page = render_run(report_of(caveman(ids=ids), links=links))
     data = data_in(page)
     assert data["nodes"]["ids"] == ids
@@ -162,9 +162,36 @@ def test_weighted_lengths_are_drawn_and_infinity_is_no_number():
     graph = pgnn.Graph.from_edges([(0, 1), (1, 2), (3, 4)], weights=[0.25, 1.5, 1e-3])
     report = report_of(graph, sets=pgnn.AnchorSets.from_sets([[0], [3, 4]], 5))
     data = data_in(render_run(report))
-    assert data["weighted"] is True
-    assert data["sets"][0]["hops"] == [0.0, 0.25, 1.75, None, None]
-    assert data["sets"][1]["hops"] == [None, None, None, 0.0, 0.0]
+    assert data["measure"]["kind"] == "lengths"
+    assert data["sets"][0]["values"] == [0.0, 0.25, 1.75, None, None]
+    assert data["sets"][1]["values"] == [None, None, None, 0.0, 0.0]
+
+
+def test_shares_of_a_walk_below_a_millionth_are_not_reached():
+    graph = pgnn.Graph.from_edges([(0, 1), (1, 2)])
+    values = np.array([[1.0], [0.123456789], [9e-7]])
+    sets = pgnn.AnchorSets.from_sets([[0]], 3)
+    data = data_in(render_run(report_of(graph, positions=Positions(sets, values, "pagerank"))))
+    assert data["sets"][0]["values"] == [1.0, 0.123457, None]
+    assert data["measure"]["kind"] == "pagerank"
+
+
+def test_words_follow_what_was_measured():
+    graph = pgnn.Graph.from_edges([(0, 1), (1, 2)])
+    hops = hops_of(graph, pgnn.AnchorSets.from_sets([[0]], 3))
+    words = {
+        "hops": hops.words,
+        "cut": replace(hops, cutoff=2).words,
+        "lengths": replace(hops, kind="lengths").words,
+        "pagerank": replace(hops, kind="pagerank").words,
+    }
+    assert words["hops"]["colour"] == words["cut"]["colour"] == "its number of hops to"
+    assert words["hops"]["unreached"] == "Grey nodes have no path to the set."
+    assert "farther away than 2 hops" in words["cut"]["unreached"]
+    assert "length of its shortest path" in words["lengths"]["colour"]
+    assert "edge of mean weight" in words["lengths"]["unit"]
+    assert "random walk" in words["pagerank"]["colour"]
+    assert not any("hop" in text for text in words["pagerank"].values())
 
 
 @pytest.mark.parametrize("num_nodes", [1, 2, 3])
@@ -178,7 +205,7 @@ def test_tiny_graphs_have_a_page(num_nodes):
 
 def test_parts_without_data_say_so(small_report):
     page = without_scripts(render_run(replace(small_report, links=[], history=[], roc={}, rows=[])))
-    for text in ("None were asked for", "No training history", "No curves", "No results"):
+    for text in ("There are none", "no training history", "no curves", "no results"):
         assert text in page
     assert "<table" not in page
 
@@ -189,14 +216,14 @@ def test_numbers_that_json_has_no_place_for_are_left_out(small_report):
     assert data["history"] == [{"epoch": 1.0, "loss": None, "val_auc": None}]
 
 
-def test_spread_is_shown_only_if_there_is_one(small_report, small_page):
+def test_spread_is_shown_only_if_a_link_has_one(small_report, small_page):
     assert "spread" in without_scripts(small_page)
-    links = [{"source": "a", "target": "b", "score": 0.1}]
-    assert "spread" not in without_scripts(render_run(replace(small_report, links=links)))
+    report = replace(small_report, links=[Link("a", "b", 0.1)], links_text="")
+    assert "spread" not in without_scripts(render_run(report))
 
 
 def test_large_graph_is_sampled_and_the_page_says_so(monkeypatch):
-    monkeypatch.setattr(_run, "_MAP_NODES", 90)
+    monkeypatch.setattr(run_module, "_MAP_NODES", 90)
     nodes = np.arange(50_000)
     graph = pgnn.Graph.from_edges(np.stack([nodes[:-1], nodes[1:]], axis=1))
     report = report_of(graph, sets=pgnn.AnchorSets.from_sets([[0], [1, 49_999]], 50_000))
@@ -206,12 +233,12 @@ def test_large_graph_is_sampled_and_the_page_says_so(monkeypatch):
     assert "90 of 50,000 nodes are shown" in page
     assert len(data["graph"]["x"]) == 60
     assert len(data["map"]["x"]) == len(data["nodes"]["ids"]) == 90
-    # A node of a path is as far from its first node as its name says: that is of the whole graph.
-    assert data["sets"][0]["hops"] == data["nodes"]["ids"]
+    # A node of a path is as far from the first node as its id says: hops of the whole graph.
+    assert data["sets"][0]["values"] == data["nodes"]["ids"]
 
 
 def test_many_edges_are_thinned_and_the_page_says_so(monkeypatch, small_report):
-    monkeypatch.setattr(_run, "_MOST_EDGES", 20)
+    monkeypatch.setattr(run_module, "_MAX_EDGES", 20)
     page = render_run(small_report)
     total = small_report.graph.num_edges
     assert f"20 of the {total} edges between them are drawn" in page
@@ -219,11 +246,11 @@ def test_many_edges_are_thinned_and_the_page_says_so(monkeypatch, small_report):
 
 
 def test_many_sets_are_thinned_and_the_page_says_so(monkeypatch, small_report):
-    monkeypatch.setattr(_run, "_MOST_SETS", 5)
+    monkeypatch.setattr(run_module, "_MAX_SETS", 5)
     page = render_run(replace(small_report, num_sets=400))
     numbers = [one["number"] for one in data_in(page)["sets"]]
     assert numbers[0] == 1
-    assert numbers[-1] == len(small_report.sets)
+    assert numbers[-1] == len(small_report.positions.sets)
     assert len(numbers) == 5
     assert "5 of 400 sets can be picked" in page
 
@@ -240,15 +267,23 @@ def test_long_roc_curves_are_thinned_but_keep_their_ends(small_report):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"hops": np.zeros((25, 3))}, r"hops must be of shape \[25, \d+\]"),
-        ({"embedding": np.zeros((24, 3))}, "a row for each of 25 nodes"),
+        ({"embedding": np.zeros((24, 3))}, "one row for each of 25 nodes"),
         ({"embedding": np.full((25, 3), np.nan)}, "embedding must be finite"),
-        ({"sets": pgnn.AnchorSets.from_sets([[0]], 3)}, "of a graph of 3 nodes"),
+        (
+            {"positions": Positions(pgnn.AnchorSets.from_sets([[0]], 3), np.zeros((3, 1)))},
+            "belong to a graph of 3 nodes",
+        ),
     ],
 )
 def test_parts_that_do_not_fit_are_refused(small_report, changes, message):
     with pytest.raises(PGNNError, match=message):
         replace(small_report, **changes)
+
+
+def test_positions_have_one_number_per_node_and_set():
+    sets = pgnn.AnchorSets.from_sets([[0], [1]], 3)
+    with pytest.raises(PGNNError, match=r"positions must be of shape \[3, 2\]"):
+        Positions(sets, np.zeros((3, 3)))
 
 
 def test_max_nodes_must_be_positive(small_report):

@@ -1,17 +1,28 @@
-"""`pgnn reproduce`: the experiments of the paper, beside the paper's numbers."""
+"""`pgnn reproduce`: the paper's tables and the benchmark of links, beside published numbers."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pgnn.cli.boundary import StoppedError, nothing_left_behind
+from pgnn import checks
+from pgnn.cli.boundary import StoppedError, nothing_left_behind, word_of_running_command
 from pgnn.cli.datasets import DataDir
 from pgnn.cli.options import Common, option_groups
 from pgnn.cli.progress import counting_bar
+from pgnn.cli.show import remark
+from pgnn.errors import PGNNError
+from pgnn.names import LINK_GRAPHS, LINK_PROTOCOLS, PROTOCOLS, TABLE_ROWS
+
+if TYPE_CHECKING:
+    from pgnn.experiments.link_tables import LinkResults
+    from pgnn.experiments.reproduce import Reproduction
+
+_LINKS = "links"
 
 
 @option_groups
@@ -21,15 +32,17 @@ def reproduce(
         str,
         typer.Argument(
             metavar="TABLE",
-            help="table1, table2, all, or one column: grid-t, communities-t, grid, communities, "
-            "ppi, communities-pairs, email, protein.",
+            help="table1, table2, links, all, or one column: grid-t, communities-t, grid, "
+            "communities, ppi, communities-pairs, email, protein of the paper; usair, ns, yeast, "
+            "power, facebook of links.",
         ),
     ],
     protocol: Annotated[
         str | None,
         typer.Option(
-            metavar="paper|released",
-            help="Whose splits and settings. Default: both, one after the other.",
+            metavar="paper|released|published|honest",
+            help="Whose splits and settings: paper or released for the paper's tables, published "
+            "or honest for links. Default: both, one after the other.",
         ),
     ] = None,
     runs: Annotated[
@@ -39,44 +52,140 @@ def reproduce(
     model: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only this row of the table. May be given again. Default: all, and heuristics."
+            help="Only this row of the table. May be given again. Default: the paper's models, and "
+            "heuristics; for links pgnn-best, pgnn-e-2l, pgnn-p-2l, node2vec and heuristics."
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("results"),
     resume: Annotated[
         bool, typer.Option(help="Keep the runs that are stored, and do the others.")
     ] = False,
+    graphs: Annotated[
+        Path | None,
+        typer.Option(
+            help="For links: a folder of graph files, each of which becomes a column. Default: the "
+            "five public graphs, links/*.csv.gz in the folder with data sets."
+        ),
+    ] = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Repeat the paper's experiments and compare with its numbers.
+    """Repeat the paper's experiments, and a benchmark of missing links.
+
+    table1 and table2 are the paper's, beside its numbers. links hides a tenth
+    of the edges of five public graphs and asks pgnn, heuristics and node2vec
+    (pip install 'position-gnn[peers]') for them; SEAL's and WalkPool's
+    published numbers stand beside. all does the tables, then links if its
+    graphs are there.
 
     Every run is stored as soon as it ends. If the command is cut off,
     --resume does only what is missing. At the end the folder has all runs
-    (reproduction.jsonl), the tables (reproduction.md) and a picture of them
-    for each protocol. Both tables take hours, one small column a few minutes.
+    (reproduction.jsonl, links.jsonl), the tables (reproduction.md, links.md)
+    and pictures of them. Both tables take hours, one small column a few
+    minutes.
 
     For example:
 
       pgnn reproduce grid --runs 3
       pgnn reproduce table2 --protocol paper --jobs 2 --resume
+      pgnn reproduce links --data-dir data --protocol honest
+      pgnn reproduce links --graphs my_graphs --model pgnn-best --model heuristics
     """
-    from pgnn.experiments.reproduce import reproduce as run_tables
     from pgnn.experiments.store import RESULTS
 
+    order = _Order(runs=runs, jobs=jobs, out=out, resume=resume, data_dir=data_dir)
     try:
-        with nothing_left_behind(out, unless=RESULTS), counting_bar("runs") as progress:
-            reproduction = run_tables(
-                table,
-                protocols=[protocol] if protocol else ["released", "paper"],
-                runs=runs,
-                jobs=jobs,
-                models=model,
-                out=out,
-                resume=resume,
-                data_dir=data_dir,
-                progress=progress,
-            )
+        with nothing_left_behind(out, unless=RESULTS):
+            results: list[Reproduction | LinkResults]
+            if table == "all" and graphs is None:
+                results = _run_all(order, protocol, model)
+            elif table in (_LINKS, *LINK_GRAPHS) or graphs is not None:
+                results = [_run_links(order, table, protocol, model, graphs)]
+            else:
+                results = [_run_tables(order, table, protocol, model)]
     except KeyboardInterrupt as error:
         raise StoppedError("stopped; --resume does only the runs that are missing") from error
-    document = json.dumps(reproduction.to_json(), indent=2)
-    typer.echo(document if common.as_json else reproduction.markdown)
+    if common.as_json:
+        cells = [cell for result in results for cell in result.to_json()["cells"]]
+        typer.echo(json.dumps({"cells": cells}, indent=2))
+    else:
+        typer.echo("\n".join(result.markdown for result in results))
+
+
+@dataclass(frozen=True)
+class _Order:
+    """What both benchmarks are told alike."""
+
+    runs: int
+    jobs: int
+    out: Path
+    resume: bool
+    data_dir: str | None
+
+
+def _run_tables(
+    order: _Order, table: str, protocol: str | None, models: list[str] | None
+) -> Reproduction:
+    """Run tables of the paper."""
+    from pgnn.experiments.reproduce import reproduce as run_tables
+
+    with counting_bar("runs") as progress:
+        return run_tables(
+            table,
+            protocols=[protocol] if protocol else ["released", "paper"],
+            models=models,
+            progress=progress,
+            **asdict(order),
+        )
+
+
+def _run_links(
+    order: _Order,
+    table: str,
+    protocol: str | None,
+    models: list[str] | None,
+    folder: Path | None = None,
+) -> LinkResults:
+    """Run the benchmark of links."""
+    from pgnn.experiments.links import find_link_graphs, reproduce_links
+
+    graphs = find_link_graphs(table, folder=folder, data_dir=order.data_dir)
+    with counting_bar("runs") as progress:
+        return reproduce_links(
+            graphs,
+            protocols=[protocol] if protocol else list(LINK_PROTOCOLS),
+            runs=order.runs,
+            jobs=order.jobs,
+            models=models,
+            out=order.out,
+            resume=order.resume,
+            progress=progress,
+            folder=folder,
+        )
+
+
+def _run_all(
+    order: _Order, protocol: str | None, models: list[str] | None
+) -> list[Reproduction | LinkResults]:
+    """Run the paper's tables, then links; of each what has the protocol and the rows."""
+    from pgnn.experiments.links import ROWS, find_link_graphs
+
+    if protocol is not None:
+        checks.one_of("protocol", protocol, (*PROTOCOLS, *LINK_PROTOCOLS))
+    known = (*TABLE_ROWS, *(row for row in ROWS if row not in TABLE_ROWS))
+    for name in models or ():
+        if name not in known:
+            raise PGNNError(f"there is no row {name!r}; the rows are {', '.join(known)}")
+    of_tables = None if models is None else [name for name in models if name in TABLE_ROWS]
+    with_links = protocol not in PROTOCOLS
+    if with_links:
+        try:  # said before the hours that the tables take
+            find_link_graphs(data_dir=order.data_dir)
+        except PGNNError as error:
+            with_links = False
+            remark(f"without links: {error.worded(word_of_running_command)}")
+    results: list[Reproduction | LinkResults] = []
+    if protocol not in LINK_PROTOCOLS and of_tables != []:
+        results.append(_run_tables(order, "all", protocol, of_tables))
+    if with_links:
+        results.append(_run_links(order, _LINKS, protocol, models))
+    return results

@@ -73,22 +73,29 @@ def fit_calibration(positive: ArrayLike, negative: ArrayLike) -> Calibration:
     labels = np.arange(len(logits)) < len(high)
     weights = np.where(labels, 0.5 / len(high), 0.5 / len(low))
     caution = 1.0 / min(len(high), len(low))
-    slope, offset = 1.0, 0.0
-    for _ in range(50):  # Newton's method on two numbers
-        chance = _sigmoid(slope * logits + offset)
+    line = np.array([1.0, 0.0])
+
+    def loss(candidate: NDArray[np.float64]) -> float:
+        values = candidate[0] * logits + candidate[1]
+        errors = np.logaddexp(0, np.where(labels, -values, values))
+        penalty = (candidate[0] - 1) ** 2 + candidate[1] ** 2
+        return float(weights @ errors + caution * penalty / 2)
+
+    for _ in range(50):  # Newton's method on two numbers; steps that overshoot are halved
+        chance = _sigmoid(line[0] * logits + line[1])
         error = weights * (chance - labels)
-        gradient = np.array(
-            [error @ logits + caution * (slope - 1), error.sum() + caution * offset]
-        )
+        gradient = np.array([error @ logits, error.sum()]) + caution * (line - [1.0, 0.0])
         bend = weights * chance * (1 - chance)
         across = bend @ logits
-        hessian = np.array([[bend @ logits**2 + caution, across], [across, bend.sum() + caution]])
-        step = np.linalg.solve(hessian, gradient)
-        slope, offset = slope - step[0], offset - step[1]
-        slope = min(max(slope, _SLOPES[0]), _SLOPES[1])
+        hessian = np.array([[bend @ logits**2, across], [across, bend.sum()]])
+        step = np.linalg.solve(hessian + caution * np.eye(2), gradient)
+        before = loss(line)
+        while loss(line - step) > before and np.abs(step).max() > 1e-9:
+            step = step / 2
+        line = line - step
         if np.abs(step).max() < 1e-9:
             break
-    return Calibration(float(slope), float(offset))
+    return Calibration(float(np.clip(line[0], *_SLOPES)), float(line[1]))
 
 
 def brier_score(labels: ArrayLike, chances: ArrayLike) -> float:

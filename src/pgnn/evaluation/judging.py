@@ -12,7 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from pgnn.errors import PGNNError
 from pgnn.evaluation.calibration import brier_score, calibration_error
 from pgnn.evaluation.heuristics import all_heuristics
-from pgnn.evaluation.metrics import auc_difference, auc_interval, hits_at, mrr, pair_metrics
+from pgnn.evaluation.metrics import (
+    auc_difference,
+    auc_interval,
+    hits_at,
+    mrr,
+    pair_metrics,
+    roc_curve,
+)
 from pgnn.graph import Graph
 from pgnn.names import Negatives
 from pgnn.pairs.codes import as_pairs, is_among, sorted_distinct, unordered_codes
@@ -92,9 +99,7 @@ def judge_graphs(pair_sets: Sequence[PairSet], scores: Sequence[Scores]) -> Judg
 
 def roc_points(labels: ArrayLike, scores: ArrayLike) -> dict[str, list[float]]:
     """Return the ROC curve, thinned to a few hundred points."""
-    from sklearn.metrics import roc_curve
-
-    false, true, _ = roc_curve(np.asarray(labels), np.asarray(scores))
+    false, true = roc_curve(labels, scores)
     kept = np.unique(np.linspace(0, len(false) - 1, min(len(false), _ROC_POINTS)).astype(int))
     return {"fpr": false[kept].tolist(), "tpr": true[kept].tolist()}
 

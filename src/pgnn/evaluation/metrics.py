@@ -30,11 +30,37 @@ def pair_metrics(labels: ArrayLike, scores: ArrayLike) -> dict[str, float]:
         >>> pair_metrics([True, False, True], [0.9, 0.8, 0.7])["roc_auc"]
         0.5
     """
-    from sklearn.metrics import average_precision_score
-
     truth, values = _check(labels, scores)
-    precision = float(average_precision_score(truth, values))
-    return {"roc_auc": roc_auc(truth, values), "average_precision": precision}
+    return {"roc_auc": roc_auc(truth, values), "average_precision": _precision(truth, values)}
+
+
+def _precision(truth: NDArray[np.bool_], values: NDArray[np.float64]) -> float:
+    """Return the mean precision at each positive; pairs with equal scores come at once."""
+    true, all_pairs = _counts_by_score(truth, values)
+    return float((np.diff(true, prepend=0) * true / all_pairs).sum() / true[-1])
+
+
+def roc_curve(labels: ArrayLike, scores: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the points of the ROC curve: shares of negatives and of positives above a score.
+
+    Example:
+        >>> false, true = roc_curve([1, 0, 1], [0.9, 0.8, 0.7])
+        >>> false.tolist(), true.tolist()
+        ([0.0, 0.0, 1.0, 1.0], [0.0, 0.5, 0.5, 1.0])
+    """
+    truth, values = _check(labels, scores)
+    true, all_pairs = _counts_by_score(truth, values)
+    true, false = np.append(0, true), np.append(0, all_pairs - true)
+    return false / false[-1], true / true[-1]
+
+
+def _counts_by_score(
+    truth: NDArray[np.bool_], values: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how many positives, and how many pairs, score at least each of the scores."""
+    order = np.argsort(-values, kind="stable")
+    ends = np.flatnonzero(np.append(np.diff(values[order]) != 0, True))
+    return np.cumsum(truth[order], dtype=np.int64)[ends], ends.astype(np.int64) + 1
 
 
 def roc_auc(labels: ArrayLike, scores: ArrayLike, *, groups: ArrayLike | None = None) -> float:
@@ -57,12 +83,8 @@ def roc_auc(labels: ArrayLike, scores: ArrayLike, *, groups: ArrayLike | None = 
         >>> roc_auc([1, 0, 1, 0], [0.4, 0.3, 0.2, 0.1])
         0.75
     """
-    from sklearn.metrics import roc_auc_score
-
     truth, values = _check(labels, scores)
-    if groups is None:
-        return float(roc_auc_score(truth, values))
-    group = np.asarray(groups)
+    group = np.zeros(len(truth), dtype=np.int8) if groups is None else np.asarray(groups)
     if group.shape != truth.shape or not np.issubdtype(group.dtype, np.integer):
         raise PGNNError(
             f"groups must be an integer a pair, [{len(truth)}] "

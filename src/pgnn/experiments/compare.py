@@ -1,4 +1,4 @@
-"""Runs of cells -> means and deviations beside the paper's."""
+"""From the runs of cells to means and deviations beside the paper's."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from typing import Any
 import numpy as np
 
 from pgnn.experiments.config import Column
-from pgnn.names import LABELS
-from pgnn.names import TABLE_ROWS as MODELS
+from pgnn.names import LABELS, MODELS
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table.
+    """One cell of a table.
 
     Attributes:
         mean: Mean test AUC of the runs.
-        std: Standard deviation over the runs, as numpy's default.
-        runs: How many.
+        std: Standard deviation over the runs (divided by n, as numpy does by default).
+        runs: Number of runs.
         paper: The paper's mean and deviation, if it has the cell.
     """
 
@@ -31,7 +30,7 @@ class Cell:
 
     @property
     def differs(self) -> bool:
-        """Whether it is more than two standard deviations, of both together, from the paper."""
+        """Whether it differs from the paper by over two standard deviations of both together."""
         if self.paper is None:
             return False
         return abs(self.mean - self.paper[0]) > 2 * float(np.hypot(self.std, self.paper[1]))
@@ -39,7 +38,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class TableOfCells:
-    """One table of the paper: rows by label, columns by title, cells by both; None for no runs."""
+    """One table of the paper.
+
+    Attributes:
+        number: 1 or 2.
+        protocol: "paper" or "released".
+        columns: Its columns.
+        rows: Names of the models, then of the heuristics, that have runs.
+        cells: By the name of the row and of the column; None for a cell without runs.
+    """
 
     number: int
     protocol: str
@@ -48,14 +55,14 @@ class TableOfCells:
     cells: dict[tuple[str, str], Cell | None]
 
     def cell(self, row: str, column: Column) -> Cell | None:
-        """Return a cell, None if it was not run."""
+        """Return a cell, or None if it was not run."""
         return self.cells[row, column.name]
 
 
 def compare(
     records: Iterable[dict[str, Any]], columns: Sequence[Column], protocol: str
 ) -> list[TableOfCells]:
-    """Return the tables of the columns, models first, then what needs no learning."""
+    """Return the tables of the columns; models come first, then what needs no learning."""
     runs: dict[tuple[str, str], dict[int, float]] = {}
     for record in records:
         if record["protocol"] == protocol:
@@ -80,10 +87,9 @@ def compare(
 def _cell(values: list[float], row: str, column: Column) -> Cell | None:
     if not values:
         return None
-    paper = column.published(row) if row in MODELS else None
-    return Cell(float(np.mean(values)), float(np.std(values)), len(values), paper)
+    return Cell(float(np.mean(values)), float(np.std(values)), len(values), column.published(row))
 
 
 def label(row: str) -> str:
-    """Return how a row is called in a table."""
+    """Return the name that a table shows for a row."""
     return LABELS.get(row, row)

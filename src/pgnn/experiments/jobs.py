@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from pgnn.checks import positive_integer
 from pgnn.experiments.run import Job, run_heuristics, run_job
 from pgnn.names import Protocol
+
+_Job = TypeVar("_Job")
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
@@ -30,11 +34,29 @@ def run_jobs(
     Raises:
         PGNNError: If there is no process to run them on, or a job raises it.
     """
+    return run_on_processes(
+        partial(records_of, data_dir=data_dir), jobs, num_processes=num_processes
+    )
+
+
+def run_on_processes(
+    work: Callable[[_Job], _Result], jobs: Sequence[_Job], *, num_processes: int
+) -> Iterator[_Result]:
+    """Call a function with each job, on processes of one thread each; results come as they end.
+
+    Args:
+        work: A function of a module, which other processes can find by its name.
+        jobs: What it is called with.
+        num_processes: How many processes.
+
+    Raises:
+        PGNNError: If there is no process to run them on, or a job raises it.
+    """
     positive_integer("num_processes", num_processes)
     # Spawned, not forked: the thread pools of torch and numba do not survive a fork.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(num_processes, context, initializer=_one_thread) as pool:
-        futures = [pool.submit(records_of, job, data_dir) for job in jobs]
+        futures = [pool.submit(work, job) for job in jobs]
         try:
             for future in as_completed(futures):
                 yield future.result()

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from pgnn.checks import one_of
-from pgnn.errors import Parameter, PGNNError
+from pgnn.errors import PGNNError
 from pgnn.evaluation.heuristics import HEURISTICS
 from pgnn.experiments.compare import TableOfCells, compare
 from pgnn.experiments.config import COLUMNS, Column, columns_of
 from pgnn.experiments.jobs import HeuristicsJob, run_jobs
-from pgnn.experiments.render import to_markdown, to_png
+from pgnn.experiments.render import missing_for_pictures, to_markdown, to_png
 from pgnn.experiments.run import Job
-from pgnn.experiments.store import RESULTS, Store
-from pgnn.io.atomic import make_folder, open_atomic
+from pgnn.experiments.store import RESULTS, Store, open_store
+from pgnn.io.atomic import open_atomic
 from pgnn.names import PROTOCOLS
 from pgnn.names import TABLE_ROWS as MODELS
 
@@ -88,22 +87,13 @@ def reproduce(
         raise PGNNError(f"there is no row {min(unknown)!r}; the rows are {', '.join(MODELS)}")
     for protocol in protocols:
         one_of("protocol", protocol, PROTOCOLS)
-    make_folder(out)  # before the runs: what cannot be stored need not be run
-    store = Store(out / RESULTS)
-    if store.records() and not resume:
-        raise PGNNError(
-            f"{store.path} has runs already; give ",
-            Parameter("resume=True"),
-            " to keep them, or move the file away",
-        )
+    store = open_store(out, RESULTS, resume=resume)
     wanted = _jobs(columns, protocols, runs, models)
     missing = [job for job in wanted if _missing_rows(job, store)]
     ready = len(wanted) - len(missing)
     progress(ready, len(wanted), _first_line(missing))
     for records in run_jobs(missing, num_processes=jobs, data_dir=data_dir):
-        for record in records:
-            if not store.has(record["column"], record["model"], record["protocol"], record["seed"]):
-                store.add(record)
+        store.add_new(records)
         ready += 1
         progress(ready, len(wanted), _line(records))
     _write_tables(store, out)
@@ -140,7 +130,7 @@ def _first_line(missing: Sequence[object]) -> str:
     """Say before hours of training what will not be done after them."""
     if not missing:
         return "nothing left to do"
-    return "" if _can_draw() else "matplotlib is not installed: there will be no pictures"
+    return missing_for_pictures() or ""
 
 
 def _line(records: Sequence[dict[str, Any]]) -> str:
@@ -162,13 +152,9 @@ def _write_tables(store: Store, out: Path) -> None:
     stored = Reproduction(_tables(store, list(COLUMNS.values()), ["released", "paper"]))
     with open_atomic(out / "reproduction.md") as file:
         file.write(stored.markdown.encode())
-    if _can_draw():
+    if missing_for_pictures() is None:
         for protocol, tables in stored.tables.items():
             to_png(tables, out / f"reproduction_{protocol}.png")
-
-
-def _can_draw() -> bool:
-    return find_spec("matplotlib") is not None
 
 
 def _tables(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from pgnn.errors import PGNNError
+from pgnn.errors import Parameter, PGNNError
+from pgnn.io.atomic import make_folder
 
-RESULTS = "reproduction.jsonl"  # its name in a folder of results
+RESULTS = "reproduction.jsonl"  # the runs of the paper's tables in a folder of results
+LINKS = "links.jsonl"  # the runs of the benchmark of links
 
 
 class Store:
@@ -57,6 +60,13 @@ class Store:
         records.append(record)
         self._runs.add(_run_of(record))
 
+    def add_new(self, records: Iterable[dict[str, Any]]) -> None:
+        """Append those records whose runs are not there yet; see `add`."""
+        self._read()
+        for record in records:
+            if _run_of(record) not in self._runs:
+                self.add(record)
+
     def _read(self) -> list[dict[str, Any]]:
         if self._records is None:
             try:
@@ -79,6 +89,28 @@ class Store:
                 raise PGNNError(f"{self.path}: holds lines that are no records of runs")
             records.append(record)
         return records
+
+
+def open_store(folder: Path, name: str, *, resume: bool) -> Store:
+    """Return the store in a folder of results, which is made.
+
+    Args:
+        folder: The folder.
+        name: Name of the file.
+        resume: Whether there may be runs already.
+
+    Raises:
+        PGNNError: If there are runs and `resume` is False, or the folder cannot be made.
+    """
+    make_folder(folder)  # before the runs: what cannot be stored need not be run
+    store = Store(folder / name)
+    if store.records() and not resume:
+        raise PGNNError(
+            f"{store.path} has runs already; give ",
+            Parameter("resume=True"),
+            " to keep them, or move the file away",
+        )
+    return store
 
 
 def _run_of(record: dict[str, Any]) -> tuple[Any, ...]:

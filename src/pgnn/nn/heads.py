@@ -18,6 +18,9 @@ class PairHeads(nn.Module):
     and (v, u): \|g_i(x_u) - g_i(x_v)\|, g_i(x_u) g_i(x_v) and g_i(x_u) + g_i(x_v). All members are
     one batched product.
 
+    A perceptron that has seen few links is best averaged with something simpler: `lean` gives each
+    member a linear part that the columns alone decide.
+
     Args:
         num_columns: Number of columns of a pair.
         num_features: Number of features of a node; 0 for none.
@@ -35,6 +38,10 @@ class PairHeads(nn.Module):
         >>> PairHeads(5, num_members=3)(torch.zeros(4, 5)).shape
         torch.Size([3, 4])
     """
+
+    linear_weight: Tensor
+    linear_bias: Tensor
+    linear_share: Tensor
 
     def __init__(
         self,
@@ -63,16 +70,32 @@ class PairHeads(nn.Module):
             _Layer(num_members, before, after) for before, after in pairwise(widths)
         )
         self.last = _Layer(num_members, width, 1, gain=0.1)
+        self.register_buffer("linear_weight", torch.zeros(num_members, num_columns, 1))
+        self.register_buffer("linear_bias", torch.zeros(num_members, 1, 1))
+        self.register_buffer("linear_share", torch.zeros(()))
+
+    def lean(self, weight: Tensor, bias: Tensor, share: float) -> None:
+        """Let a share of each member's logit be linear in the columns.
+
+        Args:
+            weight: `[num_members, num_columns]`.
+            bias: `[num_members]`.
+            share: Of the linear part: 0 for none, as at first.
+        """
+        self.linear_weight.copy_(weight[:, :, None])
+        self.linear_bias.copy_(bias[:, None, None])
+        self.linear_share.fill_(share)
 
     def forward(self, columns: Tensor, features: tuple[Tensor, Tensor] | None = None) -> Tensor:
         """Return the logit of each member for each pair."""
         h = self._expand(columns)  # [members, b, columns]
+        linear = torch.baddbmm(self.linear_bias, h, self.linear_weight)
         if self.tower is not None and features is not None:
             a, b = (self._node(self._expand(x)) for x in features)
             h = torch.cat([h, (a - b).abs(), a * b, a + b], dim=-1)
         for layer in self.hidden:
             h = silu(layer(h))
-        logits: Tensor = self.last(h)
+        logits: Tensor = torch.lerp(self.last(h), linear, self.linear_share)
         return logits.squeeze(-1)
 
     def _node(self, x: Tensor) -> Tensor:

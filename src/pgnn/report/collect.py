@@ -1,124 +1,286 @@
-"""What a run's page shows, gathered from a run directory."""
+"""From a run directory to what its page shows. Only this file reads runs, learners and outcomes."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from pgnn.checks import positive_integer
 from pgnn.experiments.config import COLUMNS
 from pgnn.experiments.render import PPI_NOTE
+from pgnn.graph import Graph
 from pgnn.io import id_array
 from pgnn.names import LABELS
-from pgnn.positions import anchor_distances
-from pgnn.positions.anchors import sample_anchor_sets
+from pgnn.nn import PRESETS
+from pgnn.positions import anchor_distances, anchor_ppr
+from pgnn.positions.anchors import AnchorSets, sample_anchor_sets
 from pgnn.prediction.ranking import predict
-from pgnn.report.values import Row, RunReport
+from pgnn.report.run import Link, Positions, Row, RunReport
+from pgnn.training.pair_learner import MEMBERS, PairLearner
 from pgnn.training.runs import Run
 
-_MAX_SETS = 64  # a reader looks at a few; each adds a column of distances to the page
-_ASKED = 5  # nodes that similar ones are listed of
+_MAX_SETS = 64  # a reader looks at a few; each adds a column of numbers to the page
+_SIMILAR_TO = 5  # nodes whose most similar nodes are listed
 
 
 def collect_run(run: Run, *, top: int = 20) -> RunReport:
-    """Gather results, curves, one draw of anchor-sets, embeddings and predictions of a run."""
-    learner, metrics = run.learner, run.outcome.to_json()
-    recipe = learner.recipe
-    sets = sample_anchor_sets(
-        run.data.seen.num_nodes,
-        num_sets=min(learner.num_sets or _MAX_SETS, _MAX_SETS),
-        rng=recipe.seed,
-    )
-    found = anchor_distances(run.data.seen, sets)
+    """Gather the results, curves, positions, embeddings and predictions of a run.
+
+    Args:
+        run: The run.
+        top: How many predicted links to list.
+
+    Raises:
+        PGNNError: If `top` is not positive.
+    """
+    positive_integer("top", top)
+    learner, outcome = run.learner, run.outcome
+    positions = measure_positions(run)
+    links, links_text = _links(run, top)
     return RunReport(
-        title=f"{_label(recipe.model)} on {run.config.get('train', {}).get('graph', 'a graph')}",
+        title=f"{_label(run)} on {_graph_name(run) or 'a graph'}",
+        about=_about(run, positions),
         facts=_facts(run),
-        rows=_rows(metrics, recipe.model),
+        rows=_rows(run),
         history=run.history,
-        best_epoch=int(metrics["best_epoch"]),
-        roc=_curves(metrics, _label(recipe.model)),
+        best_epoch=outcome.best_epoch,
+        roc=_curves(run),
         graph=run.data.seen,
-        sets=sets,
-        num_sets=learner.num_sets or None,
-        hops=np.asarray(found.hops if found.hops is not None else found.lengths),
+        positions=positions,
+        reading=_reading(run, positions),
         embedding=learner.embed(run.data.seen),
-        links=_links(run, top),
-        links_title="Most likely missing links" if recipe.task == "link" else "Most similar nodes",
+        links=links,
+        links_title="Most likely missing links" if outcome.task == "link" else "Most similar nodes",
+        links_text=links_text,
         notes=_notes(run),
+        num_sets=learner.num_sets or None,
     )
 
 
-def _label(model: str) -> str:
-    return LABELS.get(model, model)
+def _label(run: Run) -> str:
+    return LABELS.get(run.outcome.model, run.outcome.model)
+
+
+def _graph_name(run: Run) -> str:
+    return str(run.config.get("train", {}).get("graph", ""))
+
+
+# ---------------------------------------------------------------------- positions
+
+
+def measure_positions(run: Run) -> Positions:
+    """Draw anchor-sets as the recipe does, and measure to them as the model does.
+
+    A P-GNN reads hops, cut where its preset says, or lengths, or PageRank. `pgnn-best` embeds nodes
+    by PageRank. A baseline reads nothing of the kind; for it, hops show what a P-GNN would read.
+    """
+    learner, seen = run.learner, run.data.seen
+    sets = sample_anchor_sets(
+        seen.num_nodes,
+        num_sets=min(learner.num_sets or _MAX_SETS, _MAX_SETS),
+        scheme=learner.recipe.scheme,
+        rng=learner.recipe.seed,
+    )
+    if isinstance(learner, PairLearner):
+        return _pagerank(_strengths(seen, learner.recipe.weights), sets, alpha=0.15)
+    preset = PRESETS.get(learner.recipe.model)
+    if preset is None:
+        return Positions(sets, _hops(replace(seen, weights=None), sets, None))
+    graph = learner.ready(seen)
+    if preset.proximity == "ppr":
+        return _pagerank(graph, sets, alpha=preset.alpha)
+    kind: Any = "hops" if graph.weights is None else "lengths"
+    return Positions(sets, _hops(graph, sets, preset.cutoff), kind, preset.cutoff)
+
+
+def _hops(graph: Graph, sets: AnchorSets, cutoff: int | None) -> NDArray[Any]:
+    distances = anchor_distances(graph, sets, cutoff=cutoff)
+    return np.asarray(distances.hops if distances.hops is not None else distances.lengths)
+
+
+def _pagerank(graph: Graph, sets: AnchorSets, *, alpha: float) -> Positions:
+    """Return shares of a walk's time: the mean over a set's nodes, times their number."""
+    return Positions(sets, anchor_ppr(graph, sets, alpha=alpha) * sets.sizes, "pagerank")
+
+
+def _strengths(graph: Graph, meaning: str) -> Graph:
+    """Return a graph whose weights are strengths, which a walk follows."""
+    if graph.weights is None or meaning == "strength":
+        return graph
+    return replace(graph, weights=1 / graph.weights)
+
+
+# ---------------------------------------------------------------------- words
+
+
+def _about(run: Run, positions: Positions) -> str:
+    """Say what the model reads, in words that are true of this model."""
+    model, label = run.outcome.model, _label(run)
+    walk = (
+        "how much of its time a random walk from the node spends on each of them "
+        "(personalised PageRank)"
+    )
+    if isinstance(run.learner, PairLearner):
+        features = ", and at the features of both" if run.learner.num_features else ""
+        return (
+            f"{label} judges pairs of nodes. It looks at how close the two are to each other "
+            "(walks, PageRank, neighbours they share), at how far each is from the same random "
+            f"groups of nodes, the anchor-sets{features}. The embedding of a node says where the "
+            f"node is: {walk}."
+        )
+    if model == "mlp":
+        return (
+            "An MLP is a neural network that does not read the graph; it is here to compare with. "
+            "It makes the embedding of a node, a list of numbers, from the node's features alone."
+        )
+    if model not in PRESETS:
+        return (
+            f"{label} is a graph neural network without anchor-sets; it is here to compare with. "
+            "It makes the embedding of a node, a list of numbers, from the features of the node "
+            "and of its neighbourhood, and does not know where in the graph the node is."
+        )
+    near = "the nearest node of each"
+    how = {
+        "hops": f"its number of hops to {near}",
+        "lengths": f"the length of its shortest path to {near}",
+        "pagerank": walk,
+    }[positions.kind]
+    if positions.cutoff is not None:
+        how += f", counted up to {positions.cutoff} and no farther"
+    return (
+        "A P-GNN learns where nodes are in a graph. It draws random groups of nodes, the "
+        f"anchor-sets, and describes every node by {how}. From these numbers it learns an "
+        "embedding, a list of numbers for each node, such that nodes that belong together get "
+        "similar numbers."
+    )
+
+
+def _reading(run: Run, positions: Positions) -> str:
+    count = run.learner.num_sets
+    name = "share" if positions.kind == "pagerank" else "distance"
+    names = f"{count:,} such {name}{'' if count == 1 else 's'}"
+    if isinstance(run.learner, PairLearner):
+        return f"The embedding of a node is made of {names}."
+    if count == 0:
+        return f"{_label(run)} does not read such distances; a P-GNN would."
+    return f"{_label(run)} describes a node by {names}."
 
 
 def _facts(run: Run) -> list[tuple[str, str]]:
-    metrics, graph, recipe = run.outcome.to_json(), run.data.graph, run.learner.recipe
-    kinds = [
-        *(["directed"] * graph.directed),
-        *(["weighted"] * (graph.weights is not None)),
-        *([f"{run.learner.num_features} features per node"] * (run.learner.num_features > 0)),
-        *([] if graph.y is None else [f"{len(np.unique(graph.y))} labels"]),
+    outcome, graph, recipe = run.outcome, run.data.graph, run.learner.recipe
+    features = run.learner.num_features
+    name = _graph_name(run)
+    description = [
+        *([name] if name else []),
+        f"{graph.num_nodes:,} nodes",
+        f"{graph.num_edges:,} edges",
+        *(["directed"] if graph.directed else []),
+        *([f"weighted ({recipe.weights})"] if graph.weights is not None else []),
+        *([f"{features} feature{'s' if features > 1 else ''} per node"] if features else []),
+        *([f"{len(np.unique(graph.y))} labels"] if graph.y is not None else []),
     ]
-    size = f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges"
+    question = (
+        "is there an edge between two nodes?"
+        if outcome.task == "link"
+        else "do two nodes have the same label?"
+    )
     return [
-        ("graph", ", ".join([str(run.config.get("train", {}).get("graph", "")), size, *kinds])),
-        ("task", "is there an edge?" if recipe.task == "link" else "have two nodes one label?"),
-        ("model", f"{_label(recipe.model)}, {recipe.hidden_channels} channels"),
-        ("anchor-sets", f"{run.learner.num_sets}" if run.learner.num_sets else "none"),
-        ("judged by", f"{metrics.get('test_pairs', 0):,} pairs that training never saw"),
-        ("training", f"{metrics['epochs']} epochs in {metrics['seconds']:.1f} s, "
-                     f"best epoch {metrics['best_epoch']}"),
-        ("seed", str(recipe.seed)),
-        ("versions", ", ".join(f"{k} {v}" for k, v in metrics["versions"].items())),
-    ]  # fmt: skip
-
-
-def _rows(metrics: dict[str, Any], model: str) -> list[Row]:
-    paper = None
-    experiment = metrics["experiment"]
-    if experiment is not None and experiment["column"] in COLUMNS:
-        paper = COLUMNS[experiment["column"]].published(model)
-    rows = []
-    if metrics["test"] is not None:
-        rows.append(Row(f"{_label(model)} (this run)", metrics["test"], paper=paper))
-    rows += [
-        Row(name, found["metrics"], kind="heuristic")
-        for name, found in metrics.get("heuristics", {}).items()
-    ]
-    return rows
-
-
-def _curves(metrics: dict[str, Any], name: str) -> dict[str, tuple[Any, Any]]:
-    curves = {name: metrics["roc"]} if metrics["roc"] else {}
-    curves |= {k: v["roc"] for k, v in metrics.get("heuristics", {}).items() if v["roc"]}
-    return {k: (np.array(v["fpr"]), np.array(v["tpr"])) for k, v in curves.items()}
-
-
-def _links(run: Run, top: int) -> list[dict[str, Any]]:
-    """Predict on the whole graph: a held-out edge is known, and is no prediction."""
-    asked = None
-    if run.learner.recipe.task == "pair":
-        asked = np.argsort(-run.data.graph.degrees, kind="stable")[:_ASKED]
-        top = max(1, top // _ASKED)
-    found = predict(run.learner, run.data.graph, top=top, nodes=asked)
-    ids = id_array(run.data.graph)
-    return [
-        {"source": ids[u].item(), "target": ids[v].item(), "score": score, "spread": spread}
-        for (u, v), score, spread in zip(
-            found.pairs, found.scores.tolist(), found.spread.tolist(), strict=True
-        )
+        ("graph", ", ".join(description)),
+        ("task", question),
+        ("model", f"{_label(run)}, {recipe.hidden_channels} channels"),
+        ("anchor-sets", str(run.learner.num_sets or "none")),
+        ("judged by", f"{outcome.test_pairs:,} pairs that training never saw"),
+        (
+            "training",
+            f"{outcome.epochs} epochs in {outcome.seconds:.1f} s, best epoch {outcome.best_epoch}",
+        ),
+        ("seed", str(outcome.seed)),
+        ("versions", ", ".join(f"{name} {number}" for name, number in outcome.versions.items())),
     ]
 
 
 def _notes(run: Run) -> list[str]:
     notes = []
-    facts, experiment = run.outcome.graph, run.outcome.experiment
-    if facts.graphs > 1:
+    graphs, experiment = run.outcome.graph.graphs, run.outcome.experiment
+    if graphs > 1:
         notes.append(
-            f"Results are means over the test graphs of {facts.graphs} graphs; "
-            "curves, drawing and map are of the first of them."
+            f"Results are means over the test graphs of {graphs} graphs; "
+            "curves, drawing and map show the first of them."
         )
     if experiment is not None and experiment.column == "ppi":
         notes.append(PPI_NOTE)
     return notes
+
+
+# ---------------------------------------------------------------------- results
+
+
+def _rows(run: Run) -> list[Row]:
+    outcome = run.outcome
+    paper = None
+    if outcome.experiment is not None and outcome.experiment.column in COLUMNS:
+        paper = COLUMNS[outcome.experiment.column].published(outcome.model)
+    rows = []
+    if outcome.test is not None:
+        rows.append(Row(f"{_label(run)} (this run)", outcome.test.metrics, paper))
+    return rows + [
+        Row(name, judgement.metrics, kind="heuristic")
+        for name, judgement in outcome.heuristics.items()
+    ]
+
+
+def _curves(run: Run) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
+    judgements = {_label(run): run.outcome.test, **run.outcome.heuristics}
+    return {
+        name: (np.array(judgement.roc["fpr"]), np.array(judgement.roc["tpr"]))
+        for name, judgement in judgements.items()
+        if judgement is not None and judgement.roc
+    }
+
+
+def _links(run: Run, top: int) -> tuple[list[Link], str]:
+    """Predict on the whole graph, where held-out edges are known and are no predictions.
+
+    Returns:
+        The links, and what their scores and spreads mean.
+    """
+    learner, graph = run.learner, run.data.graph
+    nodes = None
+    if run.outcome.task == "pair":
+        nodes = np.argsort(-graph.degrees, kind="stable")[:_SIMILAR_TO]
+        top = max(1, top // _SIMILAR_TO)
+    ranking = predict(learner, graph, top=top, nodes=nodes)
+    ids = id_array(graph)
+    # The scores of a baseline do not vary: it draws no anchor-sets.
+    spreads = ranking.spread.tolist() if learner.num_sets else [None] * len(ranking.pairs)
+    links = [
+        Link(ids[u].item(), ids[v].item(), score, spread)
+        for (u, v), score, spread in zip(
+            ranking.pairs, ranking.scores.tolist(), spreads, strict=True
+        )
+    ]
+    return links, _links_text(run, ranking.base_rate)
+
+
+def _links_text(run: Run, base_rate: float) -> str:
+    if isinstance(run.learner, PairLearner):
+        spread = f"The spread says how much the {MEMBERS} heads of the model disagree."
+    elif run.learner.num_sets:
+        spread = "The spread says how much a score changes from one draw of anchor-sets to another."
+    else:
+        spread = ""
+    share = "half" if base_rate == 0.5 else f"1 in {round(1 / base_rate):,}"
+    if run.outcome.task == "pair":
+        score = (
+            f"A score is the chance that both nodes have the same label, if {share} of all pairs "
+            "do."
+        )
+    else:
+        score = (
+            f"A score is the chance that a pair is a link, if {share} of the pairs without an edge "
+            "is one."
+        )
+    return f"{score} {spread}".rstrip()

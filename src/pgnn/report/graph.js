@@ -6,7 +6,7 @@ const picker = document.getElementById("anchor-set");
 const wide = window.matchMedia("(pointer: fine)").matches;
 
 function tint(colour, round) {
-  // Beyond seven communities the colours come again, lighter and then darker.
+  // After seven communities the colours repeat, lighter and then darker.
   const target = [null, 255, 0][round % 3];
   if (target === null) return colour;
   const parts = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
@@ -73,9 +73,17 @@ function drawPlanes() {
   draw("map-chart", nodeTraces(data.map, all, all > 700 ? 6 : size), plane(false), config);
 }
 
-function distanceText(value) {
+const measure = data.measure;
+const isShare = measure.kind === "pagerank";
+
+function percent(share) {
+  return `${Number((100 * share).toPrecision(3))}%`;
+}
+
+function valueText(value) {
   if (value == null) return "not reached";
-  if (data.weighted) return `length ${Number(value.toPrecision(4))}`;
+  if (isShare) return `${percent(value)} of the walk`;
+  if (measure.kind === "lengths") return `length ${Number(value.toPrecision(4))}`;
   return value === 1 ? "1 hop" : `${value} hops`;
 }
 
@@ -83,7 +91,7 @@ function hoverText(node, set) {
   const lines = [`node ${shown(nodes.ids[node])}`];
   if (nodes.label) lines.push(`community ${shown(nodes.classes[nodes.label[node]])}`);
   lines.push(`${nodes.degree[node]} neighbours`);
-  if (set) lines.push(`to set ${set.number}: ${distanceText(set.hops[node])}`);
+  if (set) lines.push(`to set ${set.number}: ${valueText(set.values[node])}`);
   return lines.join("<br>");
 }
 
@@ -104,13 +112,35 @@ function colourBar(title, values) {
   };
 }
 
-// What the nodes look like: by distance to a set, by community, or by degree.
+// Shares of a walk's time differ by powers of ten, so they are coloured by their logarithm.
+function markingOfShares(set) {
+  const powers = set.values.map((share) => (share == null ? null : Math.log10(share)));
+  const known = powers.filter((power) => power != null);
+  const least = Math.floor(Math.min(-1, ...known));
+  const ticks = Array.from({ length: 1 - least }, (_, step) => least + step);
+  return {
+    color: powers.map((power) => (power == null ? GREY : power)),
+    showscale: true,
+    cmin: least,
+    cmax: Math.max(...known, least + 1),
+    reversescale: false,
+    colorbar: {
+      ...colourBar(`${measure.axis} set ${set.number}`, powers),
+      tickmode: "array",
+      tickvals: ticks,
+      ticktext: ticks.map((power) => percent(10 ** power)),
+    },
+  };
+}
+
+// What the nodes look like: by position to a set, by community, or by degree.
 function marking(set) {
-  const numbers = set ? set.hops : nodes.label ? null : nodes.degree;
+  if (set && isShare) return markingOfShares(set);
+  const numbers = set ? set.values : nodes.label ? null : nodes.degree;
   if (!numbers) return { color: nodes.label.map(communityColour), showscale: false };
   const known = numbers.filter((value) => value != null);
   const least = set ? 0 : Math.min(...known);
-  const title = set ? `${data.weighted ? "length" : "hops"} to set ${set.number}` : "neighbours";
+  const title = set ? `${measure.axis} set ${set.number}` : "neighbours";
   return {
     color: numbers.map((value) => (value == null ? GREY : value)),
     showscale: true,
@@ -141,25 +171,25 @@ function recolour(id, places, count, set) {
   return Plotly.restyle(box, update, [first]).then(() => Plotly.restyle(box, marked, [first + 1]));
 }
 
+// The members of a set in words: "the red node", "the nearest of the 12 nodes of this set".
+function membersText(set, all) {
+  const count = set.size.toLocaleString("en");
+  if (set.size === 1) return all ? "the red node" : "the one node of this set";
+  return `${measure.nearest}the ${count} ${all ? "red nodes" : "nodes of this set"}`;
+}
+
 function explanation(set) {
   if (!set && !nodes.label) return "Each node's colour is its number of neighbours.";
-  if (!set) {
-    return "Each colour is a community, as the data labels the nodes.";
-  }
+  if (!set) return "Each colour is a community, as the data labels the nodes.";
   const { num_drawn: drawn, num_nodes: total } = data.graph;
   const visible = set.members.filter((node) => node < drawn).length;
   const all = drawn === total;
-  const many = set.size.toLocaleString("en");
-  let text = "Each node's colour is its distance to ";
-  if (all) text += set.size === 1 ? "the red node." : `the nearest of the ${many} red nodes.`;
-  else {
-    text += set.size === 1 ? "the one node of this set" : `the nearest of the ${many} nodes of this set`;
-    text += visible ? `; ${visible.toLocaleString("en")} of them drawn here, in red.` : ", not drawn here.";
-  }
-  const count = data.num_sets.toLocaleString("en");
-  text += ` A P-GNN describes a node by ${count} such distance${data.num_sets === 1 ? "" : "s"}.`;
-  if (set.hops.includes(null)) text += " Grey nodes have no path to the set.";
-  return text;
+  let text = `Each node's colour is ${measure.colour} ${membersText(set, all)}`;
+  if (all) text += ".";
+  else if (!visible) text += ", not drawn here.";
+  else text += `; ${visible.toLocaleString("en")} of them drawn here, in red.`;
+  const more = [measure.unit, measure.reading, set.values.includes(null) ? measure.unreached : ""];
+  return [text, ...more.filter(Boolean)].join(" ");
 }
 
 function pick() {

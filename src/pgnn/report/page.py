@@ -24,9 +24,9 @@ def render_page(template: str, data: Mapping[str, Any], scripts: list[str], **na
 
     Args:
         template: Name of a file beside this one.
-        data: What the page's scripts draw; also put in the page as JSON.
+        data: What the page's scripts draw; the page holds it as JSON.
         scripts: Names of JavaScript files beside this one.
-        **names: What else the template reads.
+        **names: Other values that the template reads.
 
     Raises:
         PGNNError: If plotly or jinja2 is not installed.
@@ -83,7 +83,7 @@ def number(value: Any) -> float | None:
 
 
 def rounded(value: float | None) -> str:
-    """Return a number as it is shown in a table."""
+    """Return a number as a table shows it: three digits, a dash for none."""
     return "\N{EN DASH}" if value is None else f"{value:.3f}".replace("-", "\N{MINUS SIGN}")
 
 

@@ -1,27 +1,28 @@
-"""The page of the reproduced tables."""
+"""The page about the reproduced tables, beside the paper's numbers."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pgnn.errors import PGNNError
+from pgnn.evaluation.heuristics import FORMER_HEURISTICS, HEURISTICS
+from pgnn.experiments.compare import Cell, TableOfCells, compare, label
+from pgnn.experiments.config import COLUMNS
+from pgnn.experiments.render import PPI_NOTE, TITLES
 from pgnn.report.page import render_page, rounded
 
-if TYPE_CHECKING:
-    from pgnn.experiments.compare import Cell, TableOfCells
-
-_TASKS = {
-    1: ("Link prediction", "Which pairs of nodes are linked? A part of the links was hidden."),
-    2: ("Pairwise node classification", "Which pairs of nodes are in the same community?"),
+_QUESTIONS = {
+    1: "Which pairs of nodes are linked? A part of the links was hidden.",
+    2: "Which pairs of nodes are in the same community?",
 }
 _PROTOCOLS = {
     "paper": "As the paper describes it: the pairs to reject are truly not there, and where there "
     "are many graphs, those of the test were never seen in training.",
     "released": "As the code released with the paper does it, flaws included: some of the pairs to "
-    "reject do exist, and every graph is trained on. It is here to compare like with like.",
+    "reject do exist, and every graph is trained on. It is shown to compare like with like.",
 }
 
 
@@ -34,30 +35,25 @@ def render_results(records: Sequence[dict[str, Any]]) -> str:
     Raises:
         PGNNError: If there are no records, or plotly or jinja2 is not installed.
     """
-    # These import torch, which a run's page does without.
-    from pgnn.experiments.compare import compare
-    from pgnn.experiments.config import COLUMNS
-    from pgnn.experiments.render import PPI_NOTE
-
     if not records:
         raise PGNNError("there are no records to report; run `pgnn reproduce` first")
-    having = {(record["protocol"], record["column"]) for record in records}
+    cells_run = {(record["protocol"], record["column"]) for record in records}
     protocols = []
     for protocol, text in _PROTOCOLS.items():
-        columns = [c for c in COLUMNS.values() if (protocol, c.name) in having]
+        columns = [c for c in COLUMNS.values() if (protocol, c.name) in cells_run]
         tables = [_table(table) for table in compare(records, columns, protocol)]
         if tables:
             protocols.append({"name": protocol, "text": text, "tables": tables})
     if not protocols:
         raise PGNNError(
-            f"no record is of a known protocol and column (got {', '.join(map(str, having))})"
+            f"no record is of a known protocol and column (got {', '.join(map(str, cells_run))})"
         )
     data = {"protocols": protocols}
     return render_page(
         "results.html.j2",
         data,
         ["charts.js", "results.js"],
-        ppi_note=PPI_NOTE if any(column == "ppi" for _, column in having) else None,
+        ppi_note=PPI_NOTE if any(column == "ppi" for _, column in cells_run) else None,
         num_runs=len(records),
         hours=sum(record.get("seconds", 0.0) for record in records) / 3600,
         versions=_versions(records),
@@ -67,10 +63,6 @@ def render_results(records: Sequence[dict[str, Any]]) -> str:
 
 def _table(table: TableOfCells) -> dict[str, Any]:
     """Return a table as plain data, models before heuristics."""
-    from pgnn.evaluation.heuristics import FORMER_HEURISTICS, HEURISTICS
-    from pgnn.experiments.compare import label
-
-    title, text = _TASKS[table.number]
     rows: list[dict[str, Any]] = [
         {
             "name": row,
@@ -83,15 +75,15 @@ def _table(table: TableOfCells) -> dict[str, Any]:
     for kind in ("model", "heuristic"):
         for place in range(len(table.columns)):
             cells = [row["cells"][place] for row in rows if row["kind"] == kind]
-            found = [cell for cell in cells if cell is not None]
-            best = max((rounded(cell["mean"]) for cell in found), default="")
-            for cell in found:
+            filled = [cell for cell in cells if cell is not None]
+            best = max((rounded(cell["mean"]) for cell in filled), default="")
+            for cell in filled:
                 cell["best"] = rounded(cell["mean"]) == best
     return {
         "number": table.number,
         "protocol": table.protocol,
-        "title": title,
-        "text": text,
+        "title": TITLES[table.number],
+        "text": _QUESTIONS[table.number],
         "columns": [{"name": column.name, "title": column.title} for column in table.columns],
         "rows": rows,
     }
@@ -114,13 +106,13 @@ def _versions(records: Sequence[dict[str, Any]]) -> list[tuple[str, int]]:
     """Return the versions that made the records, and how many runs each made."""
     counted: Counter[str] = Counter()
     for record in records:
-        found = record.get("versions", {})
-        counted[", ".join(f"{name} {version}" for name, version in found.items())] += 1
+        versions = record.get("versions", {})
+        counted[", ".join(f"{name} {version}" for name, version in versions.items())] += 1
     return [(text or "unknown", count) for text, count in counted.most_common()]
 
 
 def _commands(records: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the commands of the runs, those that differ in the seed alone as one."""
+    """Return the commands of the runs; commands that differ only in the seed are one line."""
     seeds: dict[str, list[int]] = {}
     for record in records:
         command = record.get("command")
@@ -128,7 +120,8 @@ def _commands(records: Sequence[dict[str, Any]]) -> list[str]:
             bare = re.sub(r" --seed \d+", " --seed {}", command)
             seeds.setdefault(bare, []).append(record["seed"])
     return [
-        command.replace("{}", _span(sorted(set(found)))) for command, found in sorted(seeds.items())
+        command.replace("{}", _span(sorted(set(numbers))))
+        for command, numbers in sorted(seeds.items())
     ]
 
 

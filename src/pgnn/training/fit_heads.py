@@ -3,6 +3,9 @@
 The heads learn f = log p(pair | link) / p(pair | non-edge). Member i never sees fold i of the
 pairs, so each pair has a logit of a member that has not learnt from it: these out-of-fold logits
 choose the best round, judge it and calibrate it, and no link has to be put aside.
+
+Networks that have seen few links order pairs worse than a linear model of the same columns does, so
+each member's logit is a mean of both, and the linear part counts less the more links there are.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,9 +28,11 @@ from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 from pgnn.errors import PGNNError
 from pgnn.evaluation.metrics import roc_auc
 from pgnn.nn.heads import PairHeads
+from pgnn.training.adamw import AdamW
 from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
 from pgnn.training.fit import Epoch, Fit, Progress, one_thread
 from pgnn.training.recipe import Recipe
+from pgnn.training.ridge import fit_ridge
 from pgnn.training.seeds import Purpose, generator_of, seed_of
 
 ROUNDS = 12
@@ -38,6 +44,8 @@ _WARM = 0.1  # share of steps in which the learning rate rises
 _FLAT = 0.5  # share of steps after which it falls
 _PATIENCE = 0.35  # share of rounds without progress after which training stops
 _HELD = (500, 2500)  # most held-out links and negatives per member that rounds are judged by
+_LINEAR_LINKS = 500  # with so many links, half of a logit is that of the linear part
+_LINEAR_ROWS = (1500, 7500)  # most links and negatives that it is fitted to
 _SCORED = 1 << 15  # rows scored at once
 _CHECKPOINT_SECONDS = 10.0
 
@@ -127,7 +135,7 @@ def fit_heads(
         run.restore(checkpoint)
     with torch.random.fork_rng(devices=[]), one_thread():
         run.train(checkpoint, progress)
-    return run.result()
+        return run.result()
 
 
 class _Run:
@@ -137,19 +145,14 @@ class _Run:
         self.heads, self.data, self.recipe = heads, data, recipe
         self.device = next(heads.parameters()).device
         self.parameters = list(heads.parameters())
-        matrices = [p for name, p in heads.named_parameters() if name.endswith("weight")]
-        others = [p for name, p in heads.named_parameters() if not name.endswith("weight")]
         assert recipe.lr is not None, "the recipe is not resolved"
         assert recipe.epochs is not None
+        assert recipe.weight_decay is not None
         self.lr = recipe.lr
-        groups: list[dict[str, Any]] = [
-            {"params": matrices, "weight_decay": recipe.weight_decay},
-            {"params": others, "weight_decay": 0.0},
-        ]
-        self.optimizer = torch.optim.AdamW(
-            groups,
-            lr=self.lr,
-            fused=self.device.type == "cpu",
+        self.optimizer = AdamW(
+            self.parameters,
+            [name.endswith("weight") for name, _ in heads.named_parameters()],
+            weight_decay=recipe.weight_decay,
         )
         self.columns = torch.from_numpy(data.columns).to(self.device)
         self.features = None
@@ -204,14 +207,12 @@ class _Run:
         batches = torch.from_numpy(self.folds.draw(rng, self.steps_per_round)).to(self.device)
         total = 0.0
         for step, rows in enumerate(batches):
-            self._set_rate((self.round - 1) * self.steps_per_round + step)
             logits = self._logits(rows, _BATCH)
             loss = binary_cross_entropy_with_logits(logits, labels) * self.heads.num_members
-            self.optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
-            self.optimizer.step()
-            total += float(loss.detach())
             done = (self.round - 1) * self.steps_per_round + step + 1
+            self.optimizer.step(self._rate(done))
+            total += float(loss.detach())
             share = 1 - min(_EMA, done / (done + 9))
             torch._foreach_lerp_(self.average, [p.detach() for p in self.parameters], share)
         loss_mean = total / self.steps_per_round / self.heads.num_members
@@ -222,18 +223,20 @@ class _Run:
             )
         return self._judge(loss_mean)
 
-    def _set_rate(self, step: int) -> None:
+    def _rate(self, step: int) -> float:
+        """Return the learning rate of a step, counted from 1."""
         total = self.num_rounds * self.steps_per_round
-        rate = self.lr * min(1.0, (step + 1) / (_WARM * total + 1))
-        part = step / total
+        rate = self.lr * min(1.0, step / (_WARM * total + 1))
+        part = (step - 1) / total
         if part > _FLAT:
             rate *= 0.5 * (1 + math.cos(math.pi * (part - _FLAT) / (1 - _FLAT)))
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
+        return rate
 
     def _logits(self, rows: Tensor, sizes: tuple[int, int]) -> Tensor:
         """Return training logits of rows `[members, b]`: f, less what the draw of pairs adds."""
-        f = self._score(rows)
+        return self._as_drawn(self._score(rows), rows, sizes)
+
+    def _as_drawn(self, f: Tensor, rows: Tensor, sizes: tuple[int, int]) -> Tensor:
         # Among non-edges a share of links is missing: p(x | non-edge) has a part of p(x | link).
         f = f - softplus(f + self.log_missing[rows])
         return f + math.log(sizes[0] / sizes[1]) - self.log_density[rows]
@@ -255,12 +258,13 @@ class _Run:
         _copy(self.parameters, self.average)
         self.heads.eval()
         rows = torch.from_numpy(self.folds.held).to(self.device)
-        logits = self._logits(rows, self.folds.held_sizes)
+        scores = self._score(rows)
+        logits = self._as_drawn(scores, rows, self.folds.held_sizes)
         labels = _labels(*self.folds.held_sizes, self.heads.num_members).to(self.device)
         held_loss = float(binary_cross_entropy_with_logits(logits, labels))
-        scores = self._score(rows).cpu().numpy()
         _copy(self.parameters, now)
-        auc = float(np.mean([roc_auc(labels[0].cpu().numpy(), member) for member in scores]))
+        truth = labels[0].cpu().numpy()
+        auc = float(np.mean([roc_auc(truth, member) for member in scores.cpu().numpy()]))
         if held_loss < self.best_loss:
             self.best_loss, self.fit.best_epoch = held_loss, self.round
             self.best = [p.clone() for p in self.average]
@@ -270,13 +274,32 @@ class _Run:
 
     @torch.no_grad()
     def result(self) -> HeadFit:
-        """Return out-of-fold logits of the best state."""
+        """Give the heads their linear part and return out-of-fold logits of the best state."""
+        self._lean()
         self.heads.eval()
         positive = self._out_of_fold(self.data.positive, self.folds.of_positive)
         negative = self._out_of_fold(self.data.uniform, self.folds.of_row[self.data.uniform])
         labels = np.arange(len(positive) + len(negative)) < len(positive)
         self.fit.val_auc = roc_auc(labels, np.concatenate([positive, negative]))
         return HeadFit(self.fit, positive, negative)
+
+    def _lean(self) -> None:
+        """Fit a linear part to what each member learnt from; the more links, the less it counts."""
+        count = len(self.data.positive)
+        solutions: list[Tensor] = []
+        for sample, num_links in self.folds.samples(_LINEAR_ROWS):
+            rows = torch.from_numpy(sample).to(self.device)
+            solutions.append(
+                fit_ridge(
+                    self.columns[rows],
+                    num_links,
+                    log_density=self.log_density[rows],
+                    log_missing=self.log_missing[rows],
+                    start=solutions[0] if solutions else None,
+                )
+            )
+        fitted = torch.stack(solutions)
+        self.heads.lean(fitted[:, :-1], fitted[:, -1], _LINEAR_LINKS / (count + _LINEAR_LINKS))
 
     def _out_of_fold(self, rows: NDArray[np.int64], fold: NDArray[np.int64]) -> NDArray[np.float64]:
         logits = np.empty(len(rows))
@@ -294,15 +317,22 @@ class _Run:
     def _identity(self) -> dict[str, Any]:
         return {"recipe": asdict(self.recipe), "data": self.data.digest()}
 
+    @property
+    def _groups(self) -> dict[str, list[Any]]:
+        return {
+            "now": self.parameters,
+            "average": self.average,
+            "best": self.best,
+            "means": self.optimizer.means,
+            "squares": self.optimizer.squares,
+            "steps": self.optimizer.num_steps,
+        }
+
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Return a copy of everything that is needed to go on."""
         tensors: dict[str, Tensor] = {}
-        groups: dict[str, list[Any]] = {"now": self.parameters, "average": self.average}
-        groups["best"] = self.best
-        for name, group in groups.items():
+        for name, group in self._groups.items():
             tensors |= {f"{name}.{i}": p.detach().clone() for i, p in enumerate(group)}
-        for index, entry in self.optimizer.state_dict()["state"].items():
-            tensors |= {f"adam.{index}.{name}": t.clone() for name, t in entry.items()}
         return tensors, {
             "identity": self._identity,
             "round": self.round,
@@ -318,16 +348,8 @@ class _Run:
                 f"{path}: the checkpoint is of a run with other settings, data or seed; "
                 "give another file, or do not resume"
             )
-        for name, group in (("now", self.parameters), ("average", self.average)):
+        for name, group in self._groups.items():
             _copy(group, [tensors[f"{name}.{i}"] for i in range(len(group))])
-        self.best = [tensors[f"best.{i}"] for i in range(len(self.best))]
-        entries: dict[int, dict[str, Tensor]] = {}
-        for name, tensor in tensors.items():
-            if name.startswith("adam."):
-                _, index, key = name.split(".", 2)
-                entries.setdefault(int(index), {})[key] = tensor
-        groups = self.optimizer.state_dict()["param_groups"]
-        self.optimizer.load_state_dict({"state": entries, "param_groups": groups})
         self.round, self.best_loss = int(description["round"]), float(description["best_loss"])
         course = dict(description["fit"])
         course["history"] = [Epoch(**record) for record in course["history"]]
@@ -380,6 +402,15 @@ class _Folds:
             chosen.append(rng.permutation(others if len(others) else data.negative)[: sizes[1]])
             held.append(np.concatenate(chosen))
         return cls(positive, of_row, pools, np.stack(held), sizes)
+
+    def samples(self, most: tuple[int, int]) -> Iterator[tuple[NDArray[np.int64], int]]:
+        """Yield, for each member, rows that it learns from, links first, and how many are links."""
+        for links, others in self.pools:
+            chosen = [
+                pool[np.linspace(0, len(pool), min(len(pool), count), endpoint=False).astype(int)]
+                for pool, count in ((links, most[0]), (others, most[1]))
+            ]
+            yield np.concatenate(chosen), len(chosen[0])
 
     def draw(self, rng: np.random.Generator, steps: int) -> NDArray[np.int64]:
         """Draw the batches of a round, `[steps, members, b]`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -235,8 +235,11 @@ class PairLearner:
         of different graphs, do not compare number by number; scores of pairs do.
         """
         rng = generator_of(self.recipe.seed, Purpose.ASKED_ANCHORS, draw)
-        sets = sample_anchor_sets(graph.num_nodes, num_sets=self.num_sets, rng=rng)
-        near = np.log(np.maximum(anchor_ppr(graph, sets, tol=1e-5), 1e-9))
+        sets = sample_anchor_sets(
+            graph.num_nodes, num_sets=self.num_sets, scheme=self.recipe.scheme, rng=rng
+        )
+        walked = replace(graph, weights=_strengths(graph, self.recipe))  # walks read strengths
+        near = np.log(np.maximum(anchor_ppr(walked, sets, tol=1e-5), 1e-9))
         near -= near.mean(axis=0)
         return np.asarray(near / np.maximum(near.std(axis=0), 1e-6), dtype=np.float32)
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgnn import Graph, anchor_distances
+from pgnn import anchor_distances
 from pgnn.pairs.kernels.positions import compare_rows, hops_without_edge
 from strategies import graphs_with_sets
 
