@@ -1,6 +1,9 @@
 """Tables and remarks."""
 
+from rich.console import Console
+
 from cli_helpers import FEW
+from pgnn.cli.show import METRICS, metric_table, result_table, say_how_sure
 
 
 def test_tables_fit_in_80_columns(trained, command, monkeypatch):
@@ -10,28 +13,61 @@ def test_tables_fit_in_80_columns(trained, command, monkeypatch):
     trained_table = command("train", "edges.csv", "--out", "new", *FEW).stdout
     for name in ("pgnn-best", *HEURISTICS):
         (line,) = (line for line in trained_table.splitlines() if f"│ {name} " in line)
-        assert line.count("│") == 7
-    for heading in ("AUC", "AP", "hits@10", "hits@100", "MRR"):
+        assert line.count("│") == 5  # of a few negatives there are no hits@K
+    for heading in ("AUC", "AP", "MRR"):
         assert f" {heading} " in trained_table
     judged = command("evaluate", "run", "edges.csv").stdout
     links = command("predict", "run", "edges.csv").stdout
     for text in (trained_table, judged, links):
-        lines = [line for line in text.splitlines() if "│" in line or "┃" in line]
-        assert lines
-        assert max(map(len, lines)) <= 80
-        assert "…" not in text
+        assert_fits(text)
 
 
-def test_result_table_marks_heuristics_that_were_judged_by_a_sample():
-    from rich.console import Console
+def assert_fits(text):
+    lines = [line for line in text.splitlines() if "│" in line or "┃" in line]
+    assert lines
+    assert max(map(len, lines)) <= 80
+    assert "…" not in text
 
-    from pgnn.cli.show import METRICS, result_table
 
-    metrics = dict.fromkeys(METRICS, 0.5)
-    table = result_table("mlp", metrics, 100, {"degree": (metrics, 100), "walks": (metrics, 10)})
+def printed(table):
     console = Console(width=80)
     with console.capture() as capture:
         console.print(table)
-    assert "│ walks * " in capture.get()
-    assert "│ degree " in capture.get()
-    assert "* on a sample of 10 of the pairs" in capture.get()
+    return capture.get()
+
+
+def test_table_of_all_metrics_fits_and_marks_those_a_row_does_not_have():
+    from pgnn.evaluation.heuristics import HEURISTICS
+
+    metrics = dict.fromkeys(METRICS, 0.5)
+    few = {"roc_auc": 0.5, "mrr": 1.0, "brier": 0.1}
+    text = printed(metric_table({"gcn": metrics, **dict.fromkeys(HEURISTICS, few)}, "on 9 pairs"))
+    assert_fits(text)
+    assert all(f" {heading} " in text for heading in METRICS.values())
+    (line,) = (line for line in text.splitlines() if "│ katz " in line)
+    assert [field.strip() for field in line.split("│")[2:-1]] == ["0.5000", "-", "-", "-", "1.0000"]
+
+
+def test_lines_say_how_sure_the_numbers_are():
+    metrics = {"roc_auc": 0.9, "auc_low": 0.85, "auc_high": 0.94}
+    assert list(say_how_sure(metrics, 0.5, 0, None)) == [
+        "AUC 0.9000, with 95% confidence between 0.8500 and 0.9400"
+    ]
+    metrics |= {"brier": 0.125, "calibration_error": 0.0312}
+    _, chances, lone = say_how_sure(metrics, 0.25, 3, {"roc_auc": 0.8})
+    assert chances == (
+        "chances for a base rate of 0.25: Brier score 0.1250, calibration error 0.0312"
+    )
+    assert lone == "3 pairs have a node that no visible edge joins; without them AUC 0.8000"
+    *_, lone = say_how_sure(metrics, 0.25, 1, None)
+    assert lone == ("1 pair has a node that no visible edge joins; the others are all of one kind")
+    assert list(say_how_sure({"roc_auc": 0.9}, None, 0, None)) == []  # of an older run
+
+
+def test_result_table_marks_heuristics_that_were_judged_by_a_sample():
+    metrics = dict.fromkeys(METRICS, 0.5)
+    table = result_table("mlp", metrics, 100, {"degree": (metrics, 100), "walks": (metrics, 10)})
+    text = printed(table)
+    assert "│ walks * " in text
+    assert "│ degree " in text
+    assert "* on a sample of 10 of the pairs" in text

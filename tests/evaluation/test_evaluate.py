@@ -11,7 +11,7 @@ from pgnn import Graph
 from pgnn.errors import PGNNError
 from pgnn.evaluation import evaluate as evaluation
 from pgnn.evaluation.evaluate import evaluate
-from pgnn.evaluation.judging import judge
+from pgnn.evaluation.judging import judge_model
 from pgnn.training.learner import Learner
 from pgnn.training.outcome import GraphFacts
 from pgnn.training.pipeline import Problem, train
@@ -97,7 +97,12 @@ def pair_run(tmp_path_factory):
 def scored(monkeypatch):
     """Keeps the scores that are judged."""
     kept = []
-    monkeypatch.setattr(evaluation, "judge", lambda y, s: kept.append((y, s)) or judge(y, s))
+
+    def judged(tested, scores, **more):
+        kept.append((tested[0][1].labels, scores[0]))
+        return judge_model(tested, scores, **more)
+
+    monkeypatch.setattr(evaluation, "judge_model", judged)
     return kept
 
 
@@ -302,7 +307,8 @@ def test_evaluate_of_labels_needs_them_and_hides_no_edge(pair_run, scored):
     with pytest.raises(PGNNError, match="pairs need a label column"):
         evaluate(pair_run, graph, pairs=edges)
     labels = graph.y[edges[:, 0]] == graph.y[edges[:, 1]]
-    result = evaluate(pair_run, graph, pairs=edges, labels=labels)  # all edges, and all are seen
+    asked = {"pairs": edges, "labels": labels, "base_rate": 0.5}
+    result = evaluate(pair_run, graph, **asked)  # all edges, and all are seen
     assert result.hidden_edges == 0
     assert np.array_equal(scored[0][1], pair_run.learner.scorer(graph)(edges))
     with pytest.raises(PGNNError, match="node indices must lie in"):

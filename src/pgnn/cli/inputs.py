@@ -9,10 +9,12 @@ import typer
 
 from pgnn.cli.options import Computing, Reading
 from pgnn.cli.progress import working
-from pgnn.cli.show import remark, remark_dropped
+from pgnn.cli.show import counted, remark, remark_dropped
+from pgnn.errors import Parameter, PGNNError
 
 if TYPE_CHECKING:
     from pgnn.graph import Graph
+    from pgnn.io import PairTable
     from pgnn.training.runs import Run
 
 RunDir = Annotated[
@@ -28,6 +30,20 @@ GraphFile = Annotated[
 OutFile = Annotated[
     Path | None,
     typer.Option("--out", "-o", help="File to write: .csv, .csv.gz, .parquet or .npz."),
+]
+BaseRate = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SHARE",
+        help="Share of links among the pairs in question that chances are stated for.",
+    ),
+]
+SkipUnknown = Annotated[
+    bool,
+    typer.Option(
+        "--skip-unknown",
+        help="Skip rows of --pairs with nodes that the graph does not have. Default: an error.",
+    ),
 ]
 
 
@@ -48,3 +64,23 @@ def remark_unused(run: Run, graph: Graph) -> None:
     remark_dropped(graph)
     if not run.learner.num_features and graph.x is not None:
         remark("the run was trained without features; those of this graph are not read")
+
+
+def read_own_pairs(path: Path | None, graph: Graph, *, skip_unknown: bool) -> PairTable | None:
+    """Read the table of --pairs, if there is one; say how many of its pairs were skipped."""
+    from pgnn.io import read_pair_table
+
+    if path is None:
+        if skip_unknown:
+            raise PGNNError(
+                Parameter("skip_unknown"), " is for the pairs of a file; give ", Parameter("pairs")
+            )
+        return None
+    table = read_pair_table(path, graph, skip_unknown=skip_unknown)
+    if table.num_skipped:
+        names = ", ".join(map(repr, table.unknown))
+        remark(
+            f"skipped {counted(table.num_skipped, 'pair')} of nodes that the graph does not have: "
+            f"{names}" + (", ..." if table.num_unknown > len(table.unknown) else "")
+        )
+    return table

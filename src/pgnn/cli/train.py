@@ -26,7 +26,7 @@ from pgnn.cli.options import (
     options_of,
 )
 from pgnn.cli.progress import Listener, TrainingBar, all_of
-from pgnn.cli.show import remark, remark_dropped, result_table
+from pgnn.cli.show import remark, remark_dropped, remark_few, result_table, say_how_sure
 from pgnn.errors import Parameter, PGNNError
 from pgnn.names import DATASETS
 from pgnn.training.recipe import Recipe
@@ -93,7 +93,8 @@ def train(
 
     A tenth of the edges is held out to choose the best epoch, another tenth
     to judge the result; the model sees neither. The result stands beside
-    those of heuristics that need no learning. The same seed gives the same
+    those of heuristics that need no learning, and a sentence says which is
+    best, and whether that is more than chance. The same seed gives the same
     numbers.
 
     The run directory keeps the model, its options and a checkpoint. If a run
@@ -246,6 +247,8 @@ def _train_file(
         place = shlex.quote(str(folder))
         remark(f"next:  pgnn predict {place} {shlex.quote(str(path))} --top 10")
         remark(f"       pgnn report {place}")
+    if outcome.test is not None:
+        remark_few(outcome.test_pairs, "hold out more with --test, or compare several --seed")
     remark_dropped(graph)
     return {**outcome.to_json(), "run": str(folder)}
 
@@ -267,6 +270,16 @@ def _show_outcome(outcome: Outcome, folder: Path) -> None:
         Console().print(
             result_table(outcome.model, outcome.test.metrics, outcome.test_pairs, heuristics)
         )
+        others = outcome.test_without_lone
+        for line in say_how_sure(
+            outcome.test.metrics,
+            outcome.base_rate,
+            outcome.lone_pairs,
+            None if others is None else others.metrics,
+        ):
+            typer.echo(line)
+        if outcome.verdict is not None:
+            typer.echo(outcome.verdict)
     typer.echo(
         f"best epoch {outcome.best_epoch} of {outcome.epochs}, validation AUC "
         f"{outcome.val_auc:.4f}, {outcome.seconds:.1f} s; the run is in {folder}"
@@ -319,6 +332,8 @@ def _train_dataset(
             f"{outcome.test_auc or math.nan:.4f} (validation {outcome.val_auc:.4f}, best epoch "
             f"{outcome.best_epoch} of {outcome.epochs}, {outcome.seconds:.1f} s)"
         )
+        if outcome.verdict is not None:
+            typer.echo(outcome.verdict)
     return {**outcome.to_json(), "run": None if order.out is None else str(order.out)}
 
 

@@ -2,21 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pgnn import checks
-from pgnn.errors import PGNNError
-from pgnn.evaluation.judging import held_out, hide_pairs, judge
+from pgnn.errors import Parameter, PGNNError
+from pgnn.evaluation.judging import Judgement, held_out, hide_pairs, judge_model, share_of_links
 from pgnn.graph import Graph
 from pgnn.io import id_array
-from pgnn.pairs.codes import edge_codes
+from pgnn.names import NEGATIVES, Negatives
+from pgnn.pairs.codes import as_pairs, edge_codes, sorted_distinct, unordered_codes
+from pgnn.pairs.negatives import draw_negatives
 from pgnn.pairs.sets import PairSet
 from pgnn.training.outcome import GraphFacts
 from pgnn.training.runs import Run
+
+_DRAWN = {  # what is said of negatives that are drawn here
+    "uniform": "as many drawn without a link",
+    "two-hop": "as many drawn two hops apart",
+    "degree": "as many drawn by degree",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredPairs:
+    """What a run says about each pair it was judged by.
+
+    Attributes:
+        pairs: The pairs and their labels.
+        scores: The chance of each for the base rate, `[m]`.
+        spread: Its standard deviation over the members of the model, or over draws of anchor-sets.
+    """
+
+    pairs: PairSet
+    scores: NDArray[np.float64]
+    spread: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -32,8 +55,14 @@ class Evaluation:
         num_negative: How many are not.
         hidden_edges: How many edges of the graph were hidden from the model before it was asked;
             None for the test pairs of its own training graph, whose edges were hidden in training.
-        metrics: See `pgnn.evaluation.judging.judge`.
-        mean_spread: Mean over the pairs of the standard deviation over anchor draws.
+        metrics: See `pgnn.evaluation.judging.Judgement`.
+        mean_spread: Mean over the pairs of the standard deviation of the chance.
+        base_rate: The share of links that chances are stated for.
+        lone_pairs: How many pairs have a node without edges in what the model saw.
+        without_lone: How good the run is on the other pairs; None if there are no lone pairs, or
+            the others are all of one kind.
+        repeated_pairs: How many of the pairs that were passed repeat another, and were left out.
+        scored: The pairs and what the run says about each; not in the JSON form.
     """
 
     task: str
@@ -45,10 +74,17 @@ class Evaluation:
     hidden_edges: int | None
     metrics: dict[str, float]
     mean_spread: float
+    base_rate: float
+    lone_pairs: int
+    without_lone: Judgement | None
+    repeated_pairs: int
+    scored: ScoredPairs = field(compare=False, repr=False)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
-        return asdict(self)
+        document = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "scored"}
+        others = None if self.without_lone is None else self.without_lone.to_json()
+        return document | {"graph": asdict(self.graph), "without_lone": others}
 
 
 def evaluate(
@@ -58,11 +94,14 @@ def evaluate(
     pairs: NDArray[np.int64] | None = None,
     labels: NDArray[np.bool_] | None = None,
     share: float = 0.1,
+    negatives: Negatives | None = None,
+    base_rate: float | None = None,
     seed: int = 0,
 ) -> Evaluation:
     """Judge a run on a graph.
 
-    - With pairs: edges among them are hidden from the model first.
+    - With pairs: edges among them are hidden from the model first. A pair that is repeated (turned
+      round, too, unless the graph is directed) counts once.
     - The graph the run was trained on: its own test pairs, which training never saw.
     - Another graph: a share of its edges (task "pair": of its pairs of labelled nodes) is held out.
 
@@ -72,34 +111,56 @@ def evaluate(
         pairs: Node indices `[m, 2]`.
         labels: Whether each pair is a link (or of the same label); None if all are.
         share: How much to hold out of another graph.
-        seed: Decides what is held out, and the negatives drawn for pairs without labels.
+        negatives: Which pairs without a link are drawn, see
+            `pgnn.pairs.negatives.draw_negatives`; by default uniform ones. Of the training graph's
+            own test pairs, the links are kept and other negatives are drawn for them; by default,
+            those of training.
+        base_rate: The share of links that chances are stated for, by default that among the pairs.
+            Brier score and calibration error are small only if it is near that.
+        seed: Decides what is held out, and which negatives are drawn.
 
     Raises:
         PGNNError: If the graph has not what the task needs, or it is the training graph of a run
-            that kept no test pairs.
+            that kept no test pairs; if a pair is of a node with itself, or is repeated with
+            another label.
     """
     checks.share("share", share)
+    if base_rate is not None:
+        checks.share("base_rate", base_rate)
     learner = run.learner
+    _check_negatives(negatives, learner.recipe.task, labelled=labels is not None)
+    kind: Negatives = negatives or "uniform"
     hidden: int | None = 0
+    num_repeated = 0
+    if pairs is not None:
+        directed = graph.directed and learner.recipe.task == "link"
+        pairs, labels, num_repeated = _each_once(graph, pairs, labels, directed=directed)
     if pairs is not None and learner.recipe.task == "pair":
         if labels is None:
             raise PGNNError("for task 'pair', pairs need a label column: 1 for the same label")
         seen, judged = graph, PairSet(pairs, labels)  # edges do not tell labels: none is hidden
         which = "given pairs"
     elif pairs is not None:
-        seen, judged, hidden = hide_pairs(graph, pairs, labels, rng=seed)
-        which = (
-            "given pairs" if labels is not None else "given pairs and as many drawn without a link"
-        )
+        seen, judged, hidden = hide_pairs(graph, pairs, labels, rng=seed, negatives=kind)
+        which = "given pairs" if labels is not None else f"given pairs and {_DRAWN[kind]}"
     elif (own := _own_test_pairs(run, graph)) is not None:
         seen, judged = own
         hidden = None
         which = "the test pairs of the training graph, which training never saw"
+        if negatives is not None:
+            judged = _with_negatives(graph, seen, judged.positives, kind, seed)
+            which = f"the test links of the training graph, and {_DRAWN[kind]}"
     else:
-        seen, judged = held_out(graph, learner.recipe.task, share, rng=seed)
+        seen, judged = held_out(graph, learner.recipe.task, share, rng=seed, negatives=kind)
         hidden = graph.num_edges - seen.num_edges
         which = f"a share of {share:g} held out of this graph, which is not the one trained on"
-    scores, spread = learner.scorer(seen).with_spread(judged.pairs)
+        if kind != "uniform":
+            which = f"{which}, and {_DRAWN[kind]}"
+    rate = share_of_links([judged]) if base_rate is None else base_rate
+    scores, spread = learner.scorer(seen).with_spread(judged.pairs, base_rate=rate)
+    result = judge_model(
+        [(seen, judged)], [scores], base_rate=rate, hidden=learner.recipe.task == "link"
+    )
     return Evaluation(
         task=learner.recipe.task,
         model=learner.recipe.model,
@@ -108,9 +169,63 @@ def evaluate(
         num_positive=int(judged.labels.sum()),
         num_negative=int((~judged.labels).sum()),
         hidden_edges=hidden,
-        metrics=judge(judged.labels, scores),
+        metrics=result.test.metrics,
         mean_spread=float(spread.mean()),
+        base_rate=rate,
+        lone_pairs=result.lone_pairs,
+        without_lone=result.without_lone,
+        repeated_pairs=num_repeated,
+        scored=ScoredPairs(judged, scores, spread),
     )
+
+
+def _check_negatives(negatives: str | None, task: str, *, labelled: bool) -> None:
+    if negatives is None:
+        return
+    checks.one_of("negatives", negatives, NEGATIVES)
+    if task == "pair":
+        raise PGNNError(Parameter("negatives"), " is for runs of task 'link'; leave it out")
+    if labelled:
+        raise PGNNError(
+            Parameter("negatives"), " is for pairs that are drawn, and these pairs have labels; "
+            "leave it out",
+        )  # fmt: skip
+
+
+def _each_once(
+    graph: Graph,
+    pairs: NDArray[np.int64],
+    labels: NDArray[np.bool_] | None,
+    *,
+    directed: bool,
+) -> tuple[NDArray[np.int64], NDArray[np.bool_] | None, int]:
+    """Return each pair once, in the order of the first of its kind, and how many repeat another."""
+    pairs = as_pairs(pairs, graph.num_nodes)
+    if (pairs[:, 0] == pairs[:, 1]).any():
+        raise PGNNError("a pair must be of two different nodes (got a node with itself)")
+    codes = edge_codes(pairs, graph.num_nodes, directed=directed)
+    _, first, which = np.unique(codes, return_index=True, return_inverse=True)
+    kept = np.sort(first)
+    if labels is None:
+        return pairs[kept], None, len(pairs) - len(kept)
+    truth = np.asarray(labels).astype(bool)
+    other = np.flatnonzero(truth != truth[first][which])
+    if len(other):
+        u, v = id_array(graph)[pairs[other[0]]].tolist()
+        raise PGNNError(
+            f"the pair of {u!r} and {v!r} is listed with label 1 and with label 0; leave one out"
+        )
+    return pairs[kept], truth[kept], len(pairs) - len(kept)
+
+
+def _with_negatives(
+    graph: Graph, seen: Graph, links: NDArray[np.int64], kind: Negatives, seed: int
+) -> PairSet:
+    """Return links and as many pairs of another kind that no edge of the whole graph joins."""
+    joined = sorted_distinct(unordered_codes(graph.edges().astype(np.int64)))
+    generator = np.random.default_rng(seed)
+    drawn = draw_negatives(generator, seen, joined, len(links), kind=kind)
+    return PairSet.join(links, drawn)
 
 
 def _own_test_pairs(run: Run, graph: Graph) -> tuple[Graph, PairSet] | None:

@@ -29,7 +29,6 @@ from pgnn.training.splits import PairSet, split_links, split_pairs
 Scores = NDArray[np.floating]
 
 HITS = (10, 50, 100)
-FEW_PAIRS = 100  # with fewer, results are rough
 _MOST_PAIRS = 200_000  # of a graph, that heuristics are judged by: half a minute at most
 _ROC_POINTS = 200
 
@@ -158,7 +157,7 @@ def judge_model(
         ]
         if any(0 < np.count_nonzero(pairs.labels) < len(pairs) for pairs in kept):
             of_kept = [values[~each] for values, each in zip(scores, lone, strict=True)]
-            others = _judge_scores(kept, of_kept, chances=False)
+            others = replace(_judge_scores(kept, of_kept, chances=False), roc=None)
     rate = share_of_links(pair_sets) if base_rate is None else base_rate
     return ModelJudgement(test, rate, num_lone, others)
 

@@ -7,7 +7,9 @@ from pgnn.io.graph_files import read_graph as read_graph
 from pgnn.io.graph_files import read_graph_with_notes as read_graph_with_notes
 from pgnn.io.notes import Header as Header
 from pgnn.io.notes import ReadNotes as ReadNotes
+from pgnn.io.pair_files import PairTable as PairTable
 from pgnn.io.pair_files import find_nodes as find_nodes
+from pgnn.io.pair_files import read_pair_table as read_pair_table
 from pgnn.io.pair_files import read_pairs as read_pairs
 from pgnn.io.tables import format_suffix as format_suffix
 from pgnn.io.write import check_writable as check_writable

@@ -3,22 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgnn.errors import PGNNError
+from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.graph.arrays import as_written_ids
 from pgnn.graph.columns import edge_columns, known_pair
 from pgnn.graph.numbering import positions, to_common_kind
 from pgnn.io.notes import Header
 from pgnn.io.tables import Problem, Table, TextTable, read_table
+from pgnn.io.text import shown
 
 if TYPE_CHECKING:
     import polars as pl
+
+_LISTED = 3  # unknown names that an error lists
+
+
+@dataclass(frozen=True, eq=False)
+class PairTable:
+    """Pairs of nodes as a table lists them, in its order; repeated pairs are kept.
+
+    Attributes:
+        pairs: Node indices `[m, 2]`.
+        labels: Whether each pair is positive, if the table has a column `label`; else None.
+        num_skipped: How many pairs were skipped because they name a node the graph does not have.
+        unknown: The first three names of such nodes.
+        num_unknown: How many there are.
+    """
+
+    pairs: NDArray[np.int64]
+    labels: NDArray[np.bool_] | None
+    num_skipped: int = 0
+    unknown: tuple[str, ...] = ()
+    num_unknown: int = 0
 
 
 def read_pairs(path: Path, graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.bool_] | None]:
@@ -32,7 +55,25 @@ def read_pairs(path: Path, graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.
         `label`, of 0 and 1; else None.
 
     Raises:
-        PGNNError: If the table cannot be read, or names a node the graph does not have.
+        PGNNError: If the table cannot be read, names a node the graph does not have, or pairs a
+            node with itself.
+    """
+    table = read_pair_table(path, graph)
+    return table.pairs, table.labels
+
+
+def read_pair_table(path: Path, graph: Graph, *, skip_unknown: bool = False) -> PairTable:
+    """Read pairs as `read_pairs` does, and say what was skipped.
+
+    Args:
+        path: The table.
+        graph: The graph whose nodes it names.
+        skip_unknown: Whether to skip pairs that name a node the graph does not have, rather than
+            to refuse the table.
+
+    Raises:
+        PGNNError: If the table cannot be read, has no pairs of nodes of the graph, or pairs a node
+            with itself; or names a node the graph does not have, unless such pairs are skipped.
     """
     table = read_table(path, None, [0, 1], lambda names: known_pair(names) is not None)
     table.require_width(2, "the two ids of a pair")
@@ -43,12 +84,47 @@ def read_pairs(path: Path, graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.
         table = table.with_header(Header(True, reason, guessed=True))
         ends, labels = _load_pairs(table)
         indices = [column[1:] for column in indices]
-    for column, places in zip(ends, indices, strict=True):
-        _check_known(column, places, graph, f"{path}: ")
     pairs = np.stack(indices, axis=1)
-    if (pairs[:, 0] == pairs[:, 1]).any():
-        raise PGNNError(f"{path}: a pair must be of two different nodes")
-    return pairs, labels
+    loops = np.flatnonzero((pairs[:, 0] == pairs[:, 1]) & (pairs[:, 0] >= 0))
+    if len(loops):
+        _refuse_loop(table, int(loops[0]))
+    known = (pairs >= 0).all(axis=1)
+    if known.all():
+        return PairTable(pairs, labels)
+    names = _unknown_names(ends, indices)
+    num_skipped = int(np.count_nonzero(~known))
+    if not skip_unknown:
+        raise PGNNError(
+            f"{path}: {_no_such_nodes(names, graph)}; {num_skipped:,} of {len(pairs):,} pairs name "
+            "such nodes; correct them, or skip them with ", Parameter("skip_unknown=True"),
+        )  # fmt: skip
+    if num_skipped == len(pairs):
+        raise PGNNError(f"{path}: {_no_such_nodes(names, graph)}; no pair is left")
+    kept = None if labels is None else labels[known]
+    return PairTable(pairs[known], kept, num_skipped, tuple(names[:_LISTED]), len(names))
+
+
+def _refuse_loop(table: Table, row: int) -> NoReturn:
+    """Raise for the record that pairs a node with itself."""
+    for place, (number, raw, _) in enumerate(table.records()):
+        if place == row:
+            raise PGNNError(
+                f"{table.path}, {table.unit} {number}: a pair must be of two different nodes "
+                f"(got {shown(raw)})"
+            )
+    raise PGNNError(f"{table.path}: a pair must be of two different nodes")
+
+
+def _unknown_names(ends: list[pl.Series], indices: list[NDArray[np.int64]]) -> list[str]:
+    """Return the different names that are no nodes, in the order of the table."""
+    rows = np.flatnonzero((np.stack(indices) < 0).any(axis=0)).tolist()
+    names = (
+        str(column[row])
+        for row in rows
+        for column, places in zip(ends, indices, strict=True)
+        if places[row] < 0
+    )
+    return list(dict.fromkeys(names))
 
 
 def _load_pairs(table: Table) -> tuple[list[pl.Series], NDArray[np.bool_] | None]:
@@ -96,7 +172,7 @@ def find_nodes(graph: Graph, names: Sequence[str]) -> NDArray[np.int64]:
 
     column = pl.Series([name.strip() for name in names], dtype=pl.String)
     places = _places(column, graph)
-    _check_known(column, places, graph, "")
+    _check_known(column, places, graph)
     return places
 
 
@@ -108,11 +184,16 @@ def _places(names: pl.Series, graph: Graph) -> NDArray[np.int64]:
     return positions(column, known)
 
 
-def _check_known(names: pl.Series, places: NDArray[np.int64], graph: Graph, prefix: str) -> None:
-    missing = np.flatnonzero(places < 0)
-    if missing.size:
-        examples = ", ".join(str(name) for name in as_written_ids(graph.node_ids)[:3])
-        raise PGNNError(
-            f"{prefix}the graph has no node {str(names[int(missing[0])])!r} "
-            f"(its ids are like {examples})"
-        )
+def _check_known(names: pl.Series, places: NDArray[np.int64], graph: Graph) -> None:
+    missing = np.flatnonzero(places < 0).tolist()
+    if missing:
+        unknown = list(dict.fromkeys(str(names[row]) for row in missing))
+        raise PGNNError(_no_such_nodes(unknown, graph))
+
+
+def _no_such_nodes(names: list[str], graph: Graph) -> str:
+    """Say that the graph has no such nodes; the first few are listed."""
+    listed = ", ".join(map(repr, names[:_LISTED]))
+    more = f" or {len(names) - _LISTED:,} others" if len(names) > _LISTED else ""
+    examples = ", ".join(str(name) for name in as_written_ids(graph.node_ids)[:3])
+    return f"the graph has no node {listed}{more} (its ids are like {examples})"

@@ -61,11 +61,12 @@ def write_scores(
     ids: Graph | ArrayLike,
     *,
     spread: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
 ) -> None:
     """Write one score per pair of nodes, with the nodes' own ids.
 
-    The columns (of an `.npz`: the arrays) are `source`, `target`, `score` and, if it is passed,
-    `spread`. The file appears whole or not at all.
+    The columns (of an `.npz`: the arrays) are `source`, `target`, `label` (if it is passed),
+    `score` and `spread` (if it is passed). The file appears whole or not at all.
 
     Args:
         path: A file ending in .csv, .csv.gz, .parquet or .npz.
@@ -73,6 +74,7 @@ def write_scores(
         scores: One finite number per pair.
         ids: The graph whose nodes these are, or the ids of its nodes.
         spread: How far the score varied, one finite number per pair.
+        labels: Whether each pair is positive; written as 1 and 0.
 
     Raises:
         PGNNError: If the arrays do not fit or the file cannot be written.
@@ -80,6 +82,14 @@ def write_scores(
     file, names = as_path(path, "path"), id_array(ids)
     index = as_pairs(pairs, len(names))
     columns = {"source": names[index[:, 0]], "target": names[index[:, 1]]}
+    if labels is not None:
+        truth = np.asarray(labels)
+        if truth.shape != (len(index),):
+            raise PGNNError(
+                Parameter("labels"),
+                f" must have one entry per pair, [{len(index)}] (got {list(truth.shape)})",
+            )
+        columns["label"] = truth.astype(bool).astype(np.int64)
     columns["score"] = _as_floats(scores, "scores", len(index))
     if spread is not None:
         columns["spread"] = _as_floats(spread, "spread", len(index))

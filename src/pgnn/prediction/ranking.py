@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pgnn import checks
+from pgnn.errors import PGNNError
+from pgnn.evaluation.judging import hide_pairs
 from pgnn.graph import Graph
+from pgnn.pairs.codes import as_pairs, is_among, sorted_distinct, unordered_codes
 from pgnn.prediction.candidates import candidate_pairs, top_pairs
 from pgnn.training.learners import AnyLearner
 from pgnn.training.pair_learner import MISSING, PairLearner
@@ -30,6 +33,8 @@ class Predictions:
         base_rate: The share of links among all pairs that chances are stated for.
         how: Which pairs were looked at, in words.
         exact: Whether those were all there are.
+        num_edges: Of pairs that were passed, how many are edges of the graph; each is scored
+            without its own edge.
     """
 
     pairs: NDArray[np.int64]
@@ -38,6 +43,7 @@ class Predictions:
     base_rate: float
     how: str
     exact: bool
+    num_edges: int = 0
 
 
 def predict(
@@ -91,6 +97,42 @@ def predict(
     rate = base_rate if base_rate is not None else _base_rate(learner, graph)
     scores, spread = scorer.with_spread(pairs, base_rate=rate)
     return Predictions(pairs, scores, spread, rate, candidates.how, candidates.exact)
+
+
+def score_pairs(
+    learner: AnyLearner,
+    graph: Graph,
+    pairs: ArrayLike,
+    *,
+    base_rate: float | None = None,
+) -> Predictions:
+    """Score pairs of one's own, in their order; repeated pairs are scored each time.
+
+    A pair's own edge is never read. pgnn-best leaves out just that edge. For another model of links
+    all edges that are asked about are hidden at once, since it embeds the graph as a whole. (Edges
+    do not tell labels, so such a model of task "pair" reads all of them.)
+
+    Args:
+        learner: A trained learner.
+        graph: Any graph.
+        pairs: Node indices of two different nodes, `[m, 2]`.
+        base_rate: As for `predict`.
+
+    Raises:
+        PGNNError: If a pair is not of two different nodes of the graph, or hiding leaves no edge.
+    """
+    asked = as_pairs(pairs, graph.num_nodes)
+    if (asked[:, 0] == asked[:, 1]).any():
+        raise PGNNError("a pair must be of two different nodes (got a node with itself)")
+    joined = sorted_distinct(unordered_codes(graph.edges().astype(np.int64)))
+    num_edges = int(np.count_nonzero(is_among(unordered_codes(asked), joined)))
+    seen = graph
+    if num_edges and learner.recipe.task == "link" and not isinstance(learner, PairLearner):
+        seen, _, _ = hide_pairs(graph, asked, np.zeros(len(asked), dtype=bool), rng=0)
+    rate = base_rate if base_rate is not None else _base_rate(learner, graph)
+    scores, spread = learner.scorer(seen).with_spread(asked, base_rate=rate)
+    how = f"the {len(asked):,} pairs that were asked about"
+    return Predictions(asked, scores, spread, rate, how, True, num_edges)
 
 
 def _base_rate(learner: AnyLearner, graph: Graph) -> float:
