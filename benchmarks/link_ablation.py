@@ -198,7 +198,8 @@ def _score(
     heads: PairHeads, data: HeadData, columns: NDArray[np.float32], seed: int
 ) -> NDArray[np.float64]:
     scaled = torch.from_numpy(_scale(data, seed)(columns))
-    return torch.cat([heads(part) for part in scaled.split(1 << 14)], dim=1).double().numpy()
+    parts = torch.split(scaled, 1 << 14)
+    return torch.cat([heads(part) for part in parts], dim=1).double().numpy()
 
 
 def _scale(data: HeadData, seed: int) -> ColumnScale:

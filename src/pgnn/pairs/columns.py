@@ -87,7 +87,7 @@ def describe_pairs(
     )
     rng = np.random.default_rng(rng)
     where = pair_positions(graph, checked, num_draws=num_draws, rng=rng, num_threads=num_threads)
-    parts = [_scaled(near), _hub_promoted(near), where.values]
+    parts: list[NDArray[np.floating]] = [_scaled(near), _hub_promoted(near), where.values]
     if task == "pair":
         parts.append(
             pair_similarities(graph, checked, weights=weights, rng=rng, num_threads=num_threads)

@@ -145,7 +145,8 @@ def _rank_rows(
     graph: Graph, anchors: NDArray[np.int64], restart: float, num_threads: int
 ) -> Floats:
     """Return log PageRank to the anchors, each column standardised, `[n, anchors]`."""
-    near = anchor_ppr(graph, anchors[:, None], alpha=restart, tol=_FLOOR, num_threads=num_threads)
+    sets = list(anchors[:, None])
+    near = anchor_ppr(graph, sets, alpha=restart, tol=_FLOOR, num_threads=num_threads)
     rows = np.log(near + _FLOOR)
     rows -= rows.mean(axis=0)
     return np.asarray(rows / (rows.std(axis=0) + 1e-6), dtype=np.float32)
@@ -180,4 +181,4 @@ def _share_together(groups: NDArray[np.int8], pairs: NDArray[np.int64]) -> NDArr
     count = np.zeros(len(pairs))
     for division in groups.T:
         count += division[pairs[:, 0]] == division[pairs[:, 1]]
-    return count / max(groups.shape[1], 1)
+    return np.asarray(count / max(groups.shape[1], 1))

@@ -466,7 +466,7 @@ class _Folds:
             return pool[rng.integers(len(pool), size=shape)]
         reached = np.cumsum(1 / np.sqrt(np.bincount(graph)[graph]))
         places = np.searchsorted(reached, rng.random(shape) * reached[-1], side="right")
-        return pool[np.minimum(places, len(pool) - 1)]
+        return np.asarray(pool[np.minimum(places, len(pool) - 1)])
 
 
 def _num_steps(data: HeadData, task: Task) -> int:
