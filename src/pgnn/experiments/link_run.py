@@ -239,7 +239,11 @@ def run_link_job(job: LinkJob) -> list[LinkRecord]:
     Raises:
         PGNNError: If the graph cannot be read or split, or a row cannot be run.
     """
-    visible, test = hide_links(job.graph.read(), job.protocol, seed=job.seed)
+    graph = job.graph.read()
+    try:
+        visible, test = hide_links(graph, job.protocol, seed=job.seed)
+    except PGNNError as error:
+        raise PGNNError(f"{job.graph.path}: ", *error.args) from error
     question = _Question(visible, test, job.seed, with_top=job.protocol == "honest")
     return [_record(job, row, question, _answer(row, question)) for row in job.rows]
 

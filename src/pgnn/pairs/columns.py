@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgnn.graph import Graph
+from pgnn.names import Task
 from pgnn.pairs.codes import as_pairs
 from pgnn.pairs.positions import POSITION_COLUMNS, pair_positions
 from pgnn.pairs.proximities import PairProximities, pair_proximities, proximity_columns
+from pgnn.pairs.similarity import SIMILARITY_COLUMNS, pair_similarities
 
 MAX_HOPS = 9  # farther pairs are equally far: positions tell them apart
 # Larger components are equally large. Without this, a component that has lost the few nodes behind
@@ -36,20 +38,22 @@ class PairColumns:
     estimated: str = ""
 
 
-def column_names() -> tuple[str, ...]:
+def column_names(task: Task = "link") -> tuple[str, ...]:
     """Names of the columns of `describe_pairs`.
 
     Example:
-        >>> "walk_3" in column_names(), "position_cosine" in column_names()
-        (True, True)
+        >>> "walk_3" in column_names(), "joined" in column_names(), "joined" in column_names("pair")
+        (True, False, True)
     """
-    return (*proximity_columns(), "hub_promoted", *POSITION_COLUMNS)
+    names = (*proximity_columns(), "hub_promoted", *POSITION_COLUMNS)
+    return names if task == "link" else (*names, *SIMILARITY_COLUMNS)
 
 
 def describe_pairs(
     graph: Graph,
     pairs: NDArray[np.int64],
     *,
+    task: Task = "link",
     weights: Literal["length", "strength"] = "length",
     num_draws: int = 2,
     rng: int | np.random.Generator = 0,
@@ -58,11 +62,13 @@ def describe_pairs(
     """Describe pairs by proximities and positions, each from the graph without the pair's own edge.
 
     What is not a count of hops, a share or a cosine is given by its logarithm. Directions of edges
-    are not read.
+    are not read. For task "pair", where an edge between both nodes is evidence and not the answer,
+    `pair_similarities` of the whole graph follow.
 
     Args:
         graph: The graph.
         pairs: Node indices of different nodes, `[m, 2]`.
+        task: What is asked about the pairs.
         weights: What weights of edges say.
         num_draws: Draws of anchor-sets for the positions.
         rng: Seed or generator for these draws.
@@ -79,9 +85,15 @@ def describe_pairs(
     near = pair_proximities(
         graph, checked, weights=weights, max_hops=MAX_HOPS, num_threads=num_threads
     )
+    rng = np.random.default_rng(rng)
     where = pair_positions(graph, checked, num_draws=num_draws, rng=rng, num_threads=num_threads)
-    values = np.concatenate([_scaled(near), _hub_promoted(near), where.values], axis=1)
-    return PairColumns(values.astype(np.float32), column_names(), near.estimated)
+    parts = [_scaled(near), _hub_promoted(near), where.values]
+    if task == "pair":
+        parts.append(
+            pair_similarities(graph, checked, weights=weights, rng=rng, num_threads=num_threads)
+        )
+    values = np.concatenate(parts, axis=1).astype(np.float32)
+    return PairColumns(values, column_names(task), near.estimated)
 
 
 def undirected(graph: Graph) -> Graph:

@@ -28,9 +28,9 @@ from pgnn.threads import Progress
 Array = NDArray[np.float64]
 Pairs = NDArray[np.int64]
 
-# Edges that the walks from one node may follow: what a node of 20 neighbours needs for 2 steps, a
-# node of a street grid for 12.
-BALL_EDGES = 2_048
+# Edges that the walks from one node may follow: where the graph mixes fast, so that eigenvectors
+# soon take over (a node of 20 neighbours needs as many for 2 steps), and where it does not (for 3).
+BALL_EDGES = (2_048, 16_384)
 # Eigenvalues that continue long walks of undirected graphs. Where the second one is small, the
 # first is enough.
 RANK = 24
@@ -53,6 +53,7 @@ class Spectrum:
         right, left: `[n, rank]`; the same for an undirected graph, where the first column belongs
             to the eigenvalue 1 of every component.
         rest: Size of the eigenvalues that are not known.
+        mixes_fast: Whether all but the first eigenvalue are known to be small.
         volume: Summed strength of each node's component, `[n]`; None for a directed graph.
     """
 
@@ -60,6 +61,7 @@ class Spectrum:
     right: Array
     left: Array
     rest: float
+    mixes_fast: bool = False
     volume: Array | None = None
 
     @classmethod
@@ -151,6 +153,11 @@ class _Meeting:
     own: _OwnEdges
     backward: bool
 
+    @property
+    def ball_edges(self) -> int:
+        """Edges that one ball may follow."""
+        return BALL_EDGES[0 if self.spectrum.mixes_fast else 1]
+
     def edges(self, rows: Pairs) -> tuple[NDArray[np.int64], Array]:
         """What `meet_pairs` has to leave out of these pairs, and the scales from either end."""
         ones = np.ones(len(rows))
@@ -195,7 +202,7 @@ class _Meeting:
             series = np.zeros((len(rows), LONGEST + 1))
             last, first = np.empty((2, len(rows)), dtype=np.int64)
             result = (series, last, first)
-            meet_pairs(*matrices, pairs[rows], self.edges(rows), BALL_EDGES, result, balls)
+            meet_pairs(*matrices, pairs[rows], self.edges(rows), self.ball_edges, result, balls)
             whole = np.zeros((len(rows), _STEPS + 1))
             whole[:, : LONGEST + 1] = series
             extend_series(whole, last, self.weights(rows), powers, self.spectrum.rest)
@@ -212,7 +219,7 @@ class _Meeting:
 
         n = self.out_matrix.graph.num_nodes
         degrees = [m.graph.degrees.max(initial=0) for m in (self.out_matrix, self.in_matrix)]
-        size = int(min(n, MORE_AT_FIRST * BALL_EDGES + max(degrees) + 1))
+        size = int(min(n, MORE_AT_FIRST * self.ball_edges + max(degrees) + 1))
 
         def ball() -> tuple[NDArray[Any], ...]:
             counts = np.zeros(LONGEST // 2 + 2, dtype=np.int64)  # the last: of the latest ball
@@ -250,7 +257,7 @@ def _edge_spectrum(matrix: WalkMatrix) -> Spectrum:
     first = np.sqrt(matrix.out_strength / volume)
     large = np.flatnonzero(sizes[number] > 4 * RANK)
     if not len(large):
-        return Spectrum(np.ones(1), first[:, None], first[:, None], _SMALL_GAP, volume)
+        return Spectrum(np.ones(1), first[:, None], first[:, None], _SMALL_GAP, False, volume)
     inner = s if len(large) == n else s[large][:, large]
     number, known = number[large], first[large]
 
@@ -269,7 +276,7 @@ def _edge_spectrum(matrix: WalkMatrix) -> Spectrum:
             break
         x /= second
     if second < _SMALL_GAP:
-        return Spectrum(np.ones(1), first[:, None], first[:, None], second, volume)
+        return Spectrum(np.ones(1), first[:, None], first[:, None], second, True, volume)
     operator = LinearOperator((len(large), len(large)), matvec=deflated, dtype=np.float64)
     try:
         values, basis = eigsh(
@@ -283,7 +290,7 @@ def _edge_spectrum(matrix: WalkMatrix) -> Spectrum:
     vectors = np.zeros((n, len(values) + 1))
     vectors[:, 0] = first
     vectors[large, 1:] = basis
-    return Spectrum(np.append(1.0, values), vectors, vectors, rest, volume)
+    return Spectrum(np.append(1.0, values), vectors, vectors, rest, False, volume)
 
 
 def _components(matrix: WalkMatrix) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:

@@ -128,7 +128,7 @@ def pair_proximities(
     D_out^-1/2 A D_in^-1/2. The columns of an undirected graph, all the same for (u, v) and (v, u):
 
     - `walk_2` .. `walk_6`, `walk_8`, `walk_12`, `walk_16`, `walk_24`: S^l[u, v]; 0 below 1e-12.
-    - `pagerank_0.15`, `pagerank_0.5`: (I - (1 - a) S)^-1[u, v] for a restart a; 0 below 1e-9.
+    - `pagerank_0.15`, `pagerank_0.5`: (I - (1 - a) S)^-1[u, v] for a restart a; 0 below 1e-8.
     - `common_neighbours`, and over these nodes w, of degree d_w: `adamic_adar`, the sum of
       1 / log d_w; `resource_allocation`, the sum of 1 / d_w; `jaccard`, their share among the
       neighbours of either.
@@ -151,11 +151,15 @@ def pair_proximities(
 
     Only walks, PageRank and strengths read weights.
 
-    On small graphs (all that a few seconds allow: up to about 5,000 nodes and 200,000 edges, or
-    20,000 nodes and 40,000 edges) all values are exact; float32 apart, walks are within 1e-12 and
-    PageRank within 1e-10 (directed: 3e-8). On larger ones long walks, PageRank and what lies behind
-    hubs are estimated, and `estimated` of the result says how. The choice depends on the graph
-    alone, so a pair has the same values whichever pairs are asked about with it.
+    On small graphs (up to about 5,000 nodes and 200,000 edges, or 20,000 nodes and 40,000 edges;
+    directed, a fifth of that) all values are exact; float32 apart, walks are within 1e-12 and
+    PageRank within 1e-10 (directed: 3e-8). On larger ones walks longer than two balls of some
+    thousand edges around the endpoints reach, and PageRank from there on, are estimated from
+    eigenvectors: within a few percent where the graph mixes fast; where it mixes slowly, half of
+    the long walks are within a fifth, while pairs farther apart than the balls reach may get 0.
+    Paths over nodes of more than 20,000 neighbours, and searches that look at more than a million
+    edges, are estimated too. `estimated` of the result says what was. The choice depends on the
+    graph alone, so a pair has the same values whichever pairs are asked about with it.
 
     Args:
         graph: The graph.
@@ -227,7 +231,10 @@ class _Job:
         """Walk columns, exact or estimated."""
         where = (self.matrix, self.pairs, self.places)
         if self.exact:
-            return exact_walks(*where, self.num_threads, progress)
+            walks = exact_walks(*where, self.num_threads, progress)
+            for way in walks.ways:
+                way[~same_component] = 0.0  # rounding would tell that there was an edge
+            return walks
         return estimated_walks(*where, same_component, self.num_threads, progress)
 
     def hops(self, walks: Walks, *, backward: bool = False) -> tuple[Array, list[str]]:

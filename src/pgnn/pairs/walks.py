@@ -20,7 +20,7 @@ LONGEST = LENGTHS[-1]
 
 # What is smaller is rounding, of the algebra that leaves an edge out, and is written as 0.
 SMALLEST_WALK = 1e-12
-SMALLEST_PAGERANK = 1e-9
+SMALLEST_PAGERANK = 1e-8
 
 # Steps after which PageRank is within 1e-10 (undirected) and 3e-8 (directed) of its limit.
 UNDIRECTED_STEPS = 44

@@ -27,6 +27,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 
 from pgnn.errors import PGNNError
 from pgnn.evaluation.metrics import roc_auc
+from pgnn.names import Task
 from pgnn.nn.heads import PairHeads
 from pgnn.training.adamw import AdamW
 from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
@@ -38,6 +39,8 @@ from pgnn.training.seeds import Purpose, generator_of, seed_of
 ROUNDS = 12
 _BATCH = (64, 320)  # links and negatives per member and step
 _STEPS = (150, 1200)  # least and most, in all rounds
+_MANY_STEPS = 2500  # most if there are several graphs
+_STEPS_PER_GRAPH = 60  # most for task "pair" if there are several graphs
 _PASSES = 16  # over the links
 _EMA = 0.98
 _WARM = 0.1  # share of steps in which the learning rate rises
@@ -67,6 +70,8 @@ class HeadData:
             truth; -inf where negatives are known to be none.
         graph: Which graph each row is of. Of several graphs, whole ones are left out of what a
             member learns from: it has to do well on graphs that it has not seen.
+        validation: Whether each row is of a graph that is only to choose the best round by. Where
+            there are such graphs, every member learns from all others.
     """
 
     columns: NDArray[np.float32]
@@ -78,6 +83,7 @@ class HeadData:
     log_density: NDArray[np.float32]
     log_missing: NDArray[np.float32]
     graph: NDArray[np.int64]
+    validation: NDArray[np.bool_]
 
     def digest(self) -> str:
         """Return a fingerprint of all of it."""
@@ -162,7 +168,7 @@ class _Run:
         self.log_density = torch.from_numpy(data.log_density).to(self.device)
         self.log_missing = torch.from_numpy(data.log_missing).to(self.device)
         self.folds = _Folds.of(data, heads.num_members, recipe.seed)
-        wanted = int(np.clip(_PASSES * len(data.positive) / _BATCH[0], *_STEPS))
+        wanted = _num_steps(data, recipe.task)
         self.steps_per_round = max(5, wanted // ROUNDS)
         self.num_rounds = recipe.epochs
         self.average = [p.detach().clone() for p in self.parameters]
@@ -277,8 +283,10 @@ class _Run:
         """Give the heads their linear part and return out-of-fold logits of the best state."""
         self._lean()
         self.heads.eval()
-        positive = self._out_of_fold(self.data.positive, self.folds.of_positive)
-        negative = self._out_of_fold(self.data.uniform, self.folds.of_row[self.data.uniform])
+        of_positive, of_uniform = self.folds.of_positive, self.folds.of_row[self.data.uniform]
+        known, others = of_positive >= 0, of_uniform >= 0
+        positive = self._out_of_fold(self.data.positive[known], of_positive[known])
+        negative = self._out_of_fold(self.data.uniform[others], of_uniform[others])
         labels = np.arange(len(positive) + len(negative)) < len(positive)
         self.fit.val_auc = roc_auc(labels, np.concatenate([positive, negative]))
         return HeadFit(self.fit, positive, negative)
@@ -361,11 +369,12 @@ class _Folds:
     """Which fold each pair is in, what each member may learn from, and what it is judged by.
 
     Attributes:
-        of_positive: Fold of each link.
+        of_positive: Fold of each link; -1 where all members learn from it.
         of_row: Fold of each row as a negative; a pair that was drawn twice is in one fold.
         pools: For each member, links and negatives that it learns from.
         held: For each member, rows of its own fold, links first, `[members, b]`.
         held_sizes: How many links and negatives those are.
+        graph: Which graph each row is of.
     """
 
     of_positive: NDArray[np.int64]
@@ -373,11 +382,14 @@ class _Folds:
     pools: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
     held: NDArray[np.int64]
     held_sizes: tuple[int, int]
+    graph: NDArray[np.int64]
 
     @classmethod
     def of(cls, data: HeadData, members: int, seed: int) -> _Folds:
         rng = generator_of(seed, Purpose.FOLDS)
         num_graphs = int(data.graph.max()) + 1
+        if data.validation.any():
+            return cls._of_validation(data, members, rng)
         if num_graphs > 1:
             of_graph = rng.permutation(num_graphs) % members
             positive, of_row = of_graph[data.graph[data.positive]], of_graph[data.graph]
@@ -392,6 +404,28 @@ class _Folds:
             links, others = data.positive[positive != fold], data.negative[negative != fold]
             pools.append((links if len(links) else data.positive, others))
             own.append((data.positive[positive == fold], data.negative[negative == fold]))
+        return cls._with_held(data, rng, positive, of_row, pools, own)
+
+    @classmethod
+    def _of_validation(cls, data: HeadData, members: int, rng: np.random.Generator) -> _Folds:
+        """All members learn from the same graphs and are judged by the others."""
+        of_row = np.where(data.validation, rng.integers(members, size=len(data.validation)), -1)
+        links, others = of_row[data.positive] < 0, of_row[data.negative] < 0
+        pools = [(data.positive[links], data.negative[others])] * members
+        own = [(data.positive[~links], data.negative[~others])] * members
+        return cls._with_held(data, rng, of_row[data.positive], of_row, pools, own)
+
+    @classmethod
+    def _with_held(
+        cls,
+        data: HeadData,
+        rng: np.random.Generator,
+        positive: NDArray[np.int64],
+        of_row: NDArray[np.int64],
+        pools: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
+        own: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
+    ) -> _Folds:
+        """Draw what each member is judged by from its own fold."""
         sizes = (
             max(1, min(_HELD[0], *(len(links) for links, _ in own))),
             max(1, min(_HELD[1], *(len(others) for _, others in own))),
@@ -401,7 +435,7 @@ class _Folds:
             chosen = [rng.permutation(links if len(links) else data.positive)[: sizes[0]]]
             chosen.append(rng.permutation(others if len(others) else data.negative)[: sizes[1]])
             held.append(np.concatenate(chosen))
-        return cls(positive, of_row, pools, np.stack(held), sizes)
+        return cls(positive, of_row, pools, np.stack(held), sizes, data.graph)
 
     def samples(self, most: tuple[int, int]) -> Iterator[tuple[NDArray[np.int64], int]]:
         """Yield, for each member, rows that it learns from, links first, and how many are links."""
@@ -415,11 +449,39 @@ class _Folds:
     def draw(self, rng: np.random.Generator, steps: int) -> NDArray[np.int64]:
         """Draw the batches of a round, `[steps, members, b]`."""
         members = []
-        for links, others in self.pools:
-            drawn = [links[rng.integers(len(links), size=(steps, _BATCH[0]))]]
-            drawn.append(others[rng.integers(len(others), size=(steps, _BATCH[1]))])
+        for pools in self.pools:
+            drawn = [
+                self._draw_rows(rng, pool, (steps, count))
+                for pool, count in zip(pools, _BATCH, strict=True)
+            ]
             members.append(np.concatenate(drawn, axis=1))
         return np.stack(members, axis=1)
+
+    def _draw_rows(
+        self, rng: np.random.Generator, pool: NDArray[np.int64], shape: tuple[int, int]
+    ) -> NDArray[np.int64]:
+        """Draw from a pool; a graph with four times as many pairs is drawn twice as often."""
+        graph = self.graph[pool]
+        if graph[0] == graph[-1]:  # rows are in the order of graphs: there is one
+            return pool[rng.integers(len(pool), size=shape)]
+        reached = np.cumsum(1 / np.sqrt(np.bincount(graph)[graph]))
+        places = np.searchsorted(reached, rng.random(shape) * reached[-1], side="right")
+        return pool[np.minimum(places, len(pool) - 1)]
+
+
+def _num_steps(data: HeadData, task: Task) -> int:
+    """Return how many steps to take: with more pairs more, with few graphs few.
+
+    Links go with the same columns in all graphs. What goes with the same label is another matter:
+    there, a graph is one example, and few examples are soon learnt by heart.
+    """
+    learnt = ~data.validation
+    num_graphs = len(np.unique(data.graph[learnt]))
+    most = _STEPS[1]
+    if num_graphs > 1:
+        most = _MANY_STEPS if task == "link" else min(_MANY_STEPS, _STEPS_PER_GRAPH * num_graphs)
+    num_links = np.count_nonzero(learnt[data.positive])
+    return int(np.clip(_PASSES * num_links / _BATCH[0], _STEPS[0], max(most, _STEPS[0])))
 
 
 def _labels(num_positive: int, num_negative: int, members: int) -> Tensor:

@@ -16,10 +16,11 @@ from torch import Tensor, nn
 from pgnn.errors import PGNNError
 from pgnn.evaluation.calibration import Calibration, fit_calibration
 from pgnn.graph import Graph
+from pgnn.names import Task
 from pgnn.nn.heads import PairHeads
 from pgnn.pairs.codes import as_pairs, edge_codes, ordered_pairs
 from pgnn.pairs.columns import blocks_of_pairs, column_names, describe_pairs, undirected
-from pgnn.pairs.sets import Split
+from pgnn.pairs.sets import PairSet, Split
 from pgnn.positions import anchor_ppr, sample_anchor_sets
 from pgnn.training.batches import default_num_sets
 from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
@@ -39,6 +40,9 @@ NUM_DRAWS = 2  # of anchor-sets, for positions
 MISSING = 0.1  # links missing for each that is there, as training assumes
 _MAX_POSITIVES = 60_000  # learnt from, over all graphs
 _NEGATIVES = (6, 20, 400_000)  # least and most per link, and how many are aimed at in all
+_MAX_LABELLED = 240_000  # learnt from in task "pair", over all graphs
+_LABELLED_PER_GRAPH = 2000  # but as many of each graph of many
+_VAL_PAIRS = 40_000  # that rounds are judged by, over all graphs
 _BLOCK_PAIRS = 1 << 18  # described and scored at once
 _KEPT = 0.3  # least share of links that must stay when those of lone nodes are left out
 _DAMAGED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError)
@@ -48,6 +52,7 @@ class PairModel(nn.Module):
     """The heads, the tables that columns are scaled by, and the line that calibrates logits.
 
     Args:
+        task: What the model is asked about pairs.
         num_features: Number of features per node; 0 for none.
         width: Width of the heads.
     """
@@ -56,9 +61,9 @@ class PairModel(nn.Module):
     scores: Tensor
     line: Tensor
 
-    def __init__(self, num_features: int, width: int) -> None:
+    def __init__(self, task: Task, num_features: int, width: int) -> None:
         super().__init__()
-        count = len(column_names())
+        count = len(column_names(task))
         self.heads = PairHeads(count, 2 * num_features, num_members=MEMBERS, width=width)
         self.register_buffer("knots", torch.zeros(count, NUM_KNOTS))
         self.register_buffer("scores", torch.zeros(count, NUM_KNOTS))
@@ -134,7 +139,8 @@ class PairLearner:
 
         Task "link" learns from the visible edges of graphs that have training pairs, each described
         without itself, and from non-edges that are drawn here. Task "pair" learns from the training
-        pairs of the splits.
+        pairs of the splits. Graphs that have validation pairs alone choose the best round; without
+        any, members judge each other.
 
         Args:
             splits: What `pgnn.training.splits` made.
@@ -148,9 +154,14 @@ class PairLearner:
         learnt = [split for split in splits if len(split.train)]
         if not learnt:
             raise PGNNError("the splits have no training pairs")
+        chosen = [split for split in splits if len(split.val) and not len(split.train)]
         share = 1 / len(learnt)
         parts = [self._describe(split, number, share) for number, split in enumerate(learnt)]
-        data = _joined(parts, [self._features(split.graph) for split in learnt])
+        for number, split in enumerate(chosen, len(parts)):
+            rng = generator_of(self.recipe.seed, Purpose.NEGATIVES, number)
+            part = self._describe_labelled(split.graph, split.val, rng, _VAL_PAIRS / len(chosen))
+            parts.append(replace(part, validation=np.ones(len(part.columns), dtype=bool)))
+        data = _joined(parts, [self._features(split.graph) for split in (*learnt, *chosen)])
         rng = generator_of(self.recipe.seed, Purpose.SAMPLED_PAIRS)
         scale = ColumnScale.of(_typical_rows(data, rng))
         self.model.set_column_scale(scale)
@@ -170,7 +181,8 @@ class PairLearner:
         """Describe the pairs that are learnt from of one graph."""
         rng = generator_of(self.recipe.seed, Purpose.NEGATIVES, number)
         if self.recipe.task == "pair":
-            return self._describe_labelled(split, rng, share)
+            most = max(_MAX_LABELLED * share, _LABELLED_PER_GRAPH)
+            return self._describe_labelled(split.graph, split.train, rng, most)
         graph = undirected(split.graph) if split.graph.directed else split.graph
         links = graph.edges().astype(np.int64)
         most = max(1, int(_MAX_POSITIVES * share))
@@ -200,30 +212,32 @@ class PairLearner:
             density.astype(np.float32),
             np.full(len(pairs), missing, dtype=np.float32),
             np.zeros(len(pairs), dtype=np.int64),
+            np.zeros(len(pairs), dtype=bool),
         )
 
-    def _describe_labelled(self, split: Split, rng: np.random.Generator, share: float) -> HeadData:
-        pair_set = split.train
-        chosen = []
-        for label, most in ((True, _MAX_POSITIVES), (False, 3 * _MAX_POSITIVES)):
-            rows = np.flatnonzero(pair_set.labels == label)
-            count = max(1, int(most * share))
-            chosen.append(rows if len(rows) <= count else rng.choice(rows, count, replace=False))
-        pairs = pair_set.pairs[np.concatenate(chosen)]
-        positive = np.arange(len(chosen[0]))
-        negative = np.arange(len(chosen[0]), len(pairs))
+    def _describe_labelled(
+        self, graph: Graph, pair_set: PairSet, rng: np.random.Generator, most: float
+    ) -> HeadData:
+        """Describe at most so many pairs whose labels are known, of each label half."""
+        rows = []
+        for label in (True, False):
+            found = np.flatnonzero(pair_set.labels == label)
+            count = max(1, int(most / 2))
+            rows.append(found if len(found) <= count else rng.choice(found, count, replace=False))
+        pairs = pair_set.pairs[np.concatenate(rows)]
+        negative = np.arange(len(rows[0]), len(pairs))
         none = np.zeros(len(pairs), dtype=np.float32)
-        columns = self._columns(split.graph, pairs)
         return HeadData(
-            columns,
+            self._columns(graph, pairs),
             pairs,
             None,
-            positive,
+            np.arange(len(rows[0])),
             negative,
             negative,
             none,
             np.full_like(none, -np.inf),
             np.zeros(len(pairs), dtype=np.int64),
+            np.zeros(len(pairs), dtype=bool),
         )
 
     # ------------------------------------------------------------------ asking
@@ -252,6 +266,7 @@ class PairLearner:
         columns = describe_pairs(
             graph,
             pairs,
+            task=self.recipe.task,
             weights=self.recipe.weights,
             num_draws=NUM_DRAWS,
             rng=generator_of(self.recipe.seed, Purpose.ASKED_ANCHORS),
@@ -290,7 +305,7 @@ class PairLearner:
             "kind": KIND,
             "recipe": asdict(self.recipe),
             "num_sets": self.num_sets,
-            "columns": list(column_names()),
+            "columns": list(column_names(self.recipe.task)),
         }
         save_checkpoint(path, tensors, {**description, **more})
 
@@ -306,9 +321,9 @@ class PairLearner:
         try:
             if description.get("kind") != KIND:
                 raise ValueError("it holds something else")
-            if tuple(description["columns"]) != column_names():
-                raise ValueError("it was made by another version of pgnn; train anew")
             recipe = Recipe.from_dict(description["recipe"])
+            if tuple(description["columns"]) != column_names(recipe.task):
+                raise ValueError("it was made by another version of pgnn; train anew")
             mean, scale = read_feature_scale(tensors)
             num_sets = int(description["num_sets"])
             if num_sets < 1:
@@ -403,7 +418,7 @@ def make_pair_learner(
 def _make_model(recipe: Recipe, num_features: int) -> PairModel:
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed_of(recipe.seed, Purpose.HEAD))
-        return PairModel(num_features, recipe.hidden_channels or 64)
+        return PairModel(recipe.task, num_features, recipe.hidden_channels or 64)
 
 
 def _neighbour_mean(graph: Graph, x: Floats) -> Floats:
@@ -459,14 +474,16 @@ def _joined(parts: Sequence[HeadData], features: Sequence[Floats | None]) -> Hea
         np.concatenate([part.log_density for part in parts]),
         np.concatenate([part.log_missing for part in parts]),
         np.repeat(np.arange(len(parts)), [len(part.columns) for part in parts]),
+        np.concatenate([part.validation for part in parts]),
     )
 
 
 def _typical_rows(data: HeadData, rng: np.random.Generator) -> Floats:
     """Return columns of links and of twice as many negatives: what scales are measured on."""
-    count = min(len(data.negative), 2 * len(data.positive))
-    others = rng.choice(data.negative, count, replace=False)
-    return np.asarray(data.columns[np.concatenate([data.positive, others])])
+    links = data.positive[~data.validation[data.positive]]
+    others = data.negative[~data.validation[data.negative]]
+    others = rng.choice(others, min(len(others), 2 * len(links)), replace=False)
+    return np.asarray(data.columns[np.concatenate([links, others])])
 
 
 def _under(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -107,12 +107,14 @@ def _expand(matrix: Any, start: int, own: Any, max_edges: int, keep_last: bool, 
 
 @njit(nogil=True, cache=True)
 def _last_step(matrix: Any, own: Any, ball_v: Any, depth_v: int, ball_u: Any, depth_u: int) -> Any:
-    """Sum S^i[u, b] S^(j+1)[b, v] over b, i = depth_u, j = depth_v, without making S^(j+1)."""
+    """Sum S^i[u, b] S^(j+1)[b, v] over b, i = depth_u, j = depth_v, without making S^(j+1).
+
+    All of u's ball is meant: depth_u is its last step.
+    """
     indptr, indices, entries = matrix
     tail, head, both, scales = own
     nodes, x, counts = ball_v[0], ball_v[2], ball_v[3]
-    place_u, x_u, counts_u = ball_u[1], ball_u[2], ball_u[3]
-    limit = counts_u[depth_u]
+    place_u, x_u = ball_u[1], ball_u[2]
     total = 0.0
     for local in range(counts[depth_v]):
         amount = x[depth_v, local]
@@ -130,7 +132,7 @@ def _last_step(matrix: Any, own: Any, ball_v: Any, depth_v: int, ball_u: Any, de
         for entry in range(indptr[a], indptr[a + 1]):
             b = indices[entry]
             there = place_u[b]
-            if there < 0 or there >= limit or b == barred:
+            if there < 0 or b == barred:
                 continue
             part = amount * entries[entry] * x_u[depth_u, there]
             if b == tail:
