@@ -65,9 +65,11 @@ def test_seed_decides_the_numbers_and_threads_do_not(trained, command):
 # ---------------------------------------------------------------------- data sets
 
 
-def test_train_prints_one_line_for_people(command, small_grid):
+def test_train_prints_the_result_and_a_verdict_for_people(command, small_grid):
     done = command("train", "grid", "--model", "gcn", "--epochs", "2", "--threads", "1")
-    (line,) = done.stdout.splitlines()
+    line, verdict = done.stdout.splitlines()
+    assert "gcn" in verdict
+    assert "95% interval" in verdict
     assert line.startswith("grid link, gcn, protocol paper, seed 0: test AUC 0.")
     assert "best epoch 2 of 2" in line
     assert done.code == 0
@@ -342,3 +344,36 @@ def test_missing_tensorboard_is_noticed_before_training(command, tmp_path, monke
     assert done.code == 2
     assert "position-gnn[tensorboard]" in done.stderr
     assert listing(tmp_path) == there
+
+
+# ---------------------------------------------------------------------- judging
+
+
+def test_result_says_how_sure_it_is_and_which_is_best(trained, command):
+    done = command("train", "edges.csv", "--out", "new", *FEW)
+    assert "with 95% confidence between" in done.stdout
+    assert "chances for a base rate of 0.5: Brier score" in done.stdout
+    verdict = metrics_of(trained / "new")["verdict"]
+    assert verdict in done.stdout.splitlines()
+    assert "pgnn-best" in verdict
+    assert "hold out more with --test, or compare several --seed" in done.stderr
+
+
+def test_result_has_metrics_of_chances_and_of_pairs_without_lone_nodes(trained, command):
+    found = document(command("train", "edges.csv", "--out", "new", *FEW, "--json"))
+    assert {"roc_auc", "auc_low", "auc_high", "brier", "calibration_error"} <= set(found["test"])
+    assert {"base_rate", "lone_pairs", "test_without_lone", "verdict"} <= set(found)
+    assert found["base_rate"] == 0.5
+    for judged in found["heuristics"].values():
+        assert not {"brier", "calibration_error"} & set(judged["metrics"])
+
+
+@pytest.mark.parametrize("kind", ["two-hop", "degree"])
+def test_hard_negatives_are_a_setting_of_the_run(trained, command, kind):
+    done = command("train", "edges.csv", "--out", "new", *FEW, "--negatives", kind, "--json")
+    assert document(done)["recipe"]["negatives"] == kind
+    assert f'negatives = "{kind}"' in (trained / "new" / "config.toml").read_text()
+    again = document(command("evaluate", "new", "edges.csv", "--json"))
+    assert again["metrics"]["roc_auc"] == document(done)["test"]["roc_auc"]
+    done = command("train", "edges.csv", "--out", "n", "--task", "pair", "--negatives", kind)
+    assert "--negatives is a setting of task 'link'" in done.stderr

@@ -315,3 +315,56 @@ def test_evaluate_of_labels_needs_them_and_hides_no_edge(pair_run, scored):
         evaluate(pair_run, graph, pairs=edges + 50, labels=labels)
     with pytest.raises(PGNNError, match="needs node labels"):
         evaluate(pair_run, replace(graph, y=None))
+
+
+# ---------------------------------------------------------------------- repeated pairs, negatives
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_repeated_pair_counts_once_and_turned_round_unless_directed(link_run, directed):
+    graph = blocks(directed=directed)
+    pairs = np.array([(0, 1), (1, 0), (0, 20), (0, 1), (3, 25)])
+    labels = np.array([1, 1, 0, 1, 0], dtype=bool)
+    result = evaluate(link_run, graph, pairs=pairs, labels=labels)
+    assert result.repeated_pairs == (1 if directed else 2)
+    assert result.num_positive + result.num_negative == 5 - result.repeated_pairs
+    assert (
+        result.scored.pairs.pairs.tolist()
+        == pairs[[0, 1, 2, 4] if directed else [0, 2, 4]].tolist()
+    )
+    assert len(result.scored.scores) == len(result.scored.spread) == len(result.scored.pairs)
+    with pytest.raises(PGNNError, match="'n0' and 'n1' is listed with label 1 and with label 0"):
+        evaluate(link_run, graph, pairs=pairs, labels=labels & (np.arange(5) != 3))
+
+
+def test_a_pair_of_a_node_with_itself_is_refused(link_run):
+    for labels in (None, np.array([True, False])):
+        with pytest.raises(PGNNError, match="two different nodes"):
+            evaluate(link_run, blocks(), pairs=np.array([(0, 1), (2, 2)]), labels=labels)
+
+
+@pytest.mark.parametrize("kind", ["two-hop", "degree"])
+def test_negatives_of_every_kind_are_no_edges_wherever_they_are_drawn(link_run, kind):
+    graph, own = blocks(), link_run.data.pairs
+    joined = unordered(graph.edges())
+    results = {
+        "own": evaluate(link_run, graph, negatives=kind),
+        "given": evaluate(link_run, graph, pairs=graph.edges()[:5].astype(int), negatives=kind),
+        "other": evaluate(link_run, blocks(seed=4), negatives=kind, share=0.2),
+    }
+    for name, result in results.items():
+        taken = unordered(blocks(seed=4).edges()) if name == "other" else joined
+        assert not unordered(result.scored.pairs.negatives) & taken
+        assert "as many drawn" in result.pairs
+        assert result.num_positive == result.num_negative
+    assert unordered(results["own"].scored.pairs.positives) == unordered(own.positives)
+    assert unordered(results["own"].scored.pairs.negatives) != unordered(own.negatives)
+    again = evaluate(link_run, graph, negatives=kind)
+    assert again.to_json() == results["own"].to_json()
+
+
+def test_evaluation_in_json_has_no_scores(link_run):
+    document = evaluate(link_run, blocks()).to_json()
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+    assert "scored" not in document
+    assert {"base_rate", "lone_pairs", "without_lone", "repeated_pairs"} <= set(document)

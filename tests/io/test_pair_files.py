@@ -6,7 +6,7 @@ import pytest
 
 from pgnn import Graph
 from pgnn.errors import PGNNError
-from pgnn.io.pair_files import find_nodes, read_pairs
+from pgnn.io.pair_files import find_nodes, read_pair_table, read_pairs
 
 PATH = [(0, 1), (1, 2), (2, 3)]
 
@@ -103,7 +103,8 @@ def test_read_pairs_reads_integers_that_are_strings_in_the_graph(tmp_path):
         ("source,target\n", "holds no pairs"),
         ("ann\nbob\n", "needs at least 2 columns"),
         ("ann,bob\nann,carl\n", "no node 'carl' .its ids are like ann, bob, eve"),
-        ("ann,bob\nann,ann\n", "two different nodes"),
+        ("ann,bob\nann,ann\n", "line 2: a pair must be of two different nodes .got 'ann,ann'"),
+        ("# x\n\nu,v\nann,bob\n\neve,eve\n", "line 6: a pair must be of two different nodes"),
         ("ann,bob\nann,\n", "line 2: an id is missing"),
         ("ann,bob\nann\n", "line 2: has 1 field"),
         ("u,v,label\nann,bob,2\n", "line 2: the label is '2', but it must be 0 or 1"),
@@ -129,6 +130,39 @@ def test_read_pairs_says_that_there_is_no_file(tmp_path, people):
 def test_read_pairs_refuses_an_unknown_integer(tmp_path, numbers):
     with pytest.raises(PGNNError, match=r"no node '40' .its ids are like 10, 20, 30"):
         read_pairs(write(tmp_path, "10,40\n"), numbers)
+
+
+def test_unknown_ids_are_listed_and_counted(tmp_path, people):
+    path = write(tmp_path, "ann,bob\nann,carl\ndora,fred\ncarl,eve\nann,gina\n")
+    with pytest.raises(PGNNError) as raised:
+        read_pair_table(path, people)
+    assert str(raised.value) == (
+        f"{path}: the graph has no node 'carl', 'dora', 'fred' or 1 others (its ids are like ann, "
+        "bob, eve); 4 of 5 pairs name such nodes; correct them, or skip them with skip_unknown=True"
+    )
+
+
+def test_pairs_of_unknown_ids_are_skipped_if_asked(tmp_path, people):
+    path = write(tmp_path, "u,v,label\nann,bob,1\nann,carl,1\ndora,carl,0\neve,zoë,0\n")
+    table = read_pair_table(path, people, skip_unknown=True)
+    assert table.pairs.tolist() == [[0, 1], [2, 3]]
+    assert table.labels.tolist() == [True, False]
+    assert (table.num_skipped, table.unknown, table.num_unknown) == (2, ("carl", "dora"), 2)
+    whole = read_pair_table(write(tmp_path, "ann,bob\n"), people, skip_unknown=True)
+    assert (whole.num_skipped, whole.unknown, whole.labels) == (0, (), None)
+
+
+def test_a_table_of_unknown_ids_alone_is_refused_though_they_may_be_skipped(tmp_path, people):
+    path = write(tmp_path, "carl,dora\nann,carl\n")
+    with pytest.raises(PGNNError, match=r"no node 'carl', 'dora' .*; no pair is left"):
+        read_pair_table(path, people, skip_unknown=True)
+
+
+def test_a_node_with_itself_is_refused_in_parquet_by_row(tmp_path, numbers):
+    path = tmp_path / "pairs.parquet"
+    pl.DataFrame({"source": [10, 20], "target": [20, 20]}).write_parquet(path)
+    with pytest.raises(PGNNError, match="row 2: a pair must be of two different nodes"):
+        read_pair_table(path, numbers, skip_unknown=True)
 
 
 def test_find_nodes_by_ids_as_written(people, numbers):

@@ -57,6 +57,16 @@ def test_write_scores_can_be_read_back(tmp_path, suffix, spread):
     assert read_columns(path) == expected | ({} if spread is None else {"spread": spread})
 
 
+def test_write_scores_writes_labels_as_numbers(tmp_path):
+    path = tmp_path / "s.csv"
+    write_scores(path, [(0, 2), (1, 0)], [0.25, 0.5], GRAPH, labels=[True, False], spread=[0.0, 1])
+    assert path.read_text() == (
+        "source,target,label,score,spread\nann,eve,1,0.25,0.0\nbob,ann,0,0.5,1.0\n"
+    )
+    reason = message(write_scores, path, [(0, 2)], [0.1], GRAPH, labels=[1, 0])
+    assert "labels must have one entry per pair, [1] (got [2])" in reason
+
+
 def test_write_scores_of_no_pairs_writes_the_header(tmp_path):
     write_scores(tmp_path / "s.csv", [], [], GRAPH)
     assert (tmp_path / "s.csv").read_text() == "source,target,score\n"

@@ -102,15 +102,16 @@ def test_two_hop_negatives_are_all_pairs_with_a_common_neighbour_and_no_edge(way
 
 
 def test_two_hop_negatives_are_equally_likely_however_many_neighbours_they_share(way):
-    # 0 and 1 share four neighbours, 6 and 7 one.
-    edges = [(0, w) for w in (2, 3, 4, 5)] + [(1, w) for w in (2, 3, 4, 5)] + [(6, 8), (7, 8)]
-    graph, seen = Graph.from_edges(edges), Counter()
+    # Of a star with 60 leaves, pairs of leaves share one node; of nodes 2 .. 41, two; 0 and 1, 40.
+    edges = [(u, w) for u in (0, 1) for w in range(2, 42)] + [(42, v) for v in range(43, 103)]
+    graph = Graph.from_edges(edges)
     rng, joined = np.random.default_rng(0), codes_of(edges)
-    for _ in range(900):
-        ((u, v),) = draw_negatives(rng, graph, joined, 1, kind="two-hop").tolist()
-        seen[u, v] += 1
-    assert len(seen) == len(two_hops_apart(graph)) == 8
-    assert all(abs(count - 900 / 8) < 5 * (900 / 8) ** 0.5 for count in seen.values())
+    drawn = [draw_negatives(rng, graph, joined, 1, kind="two-hop")[0] for _ in range(900)]
+    few = sum(bool((pair > 42).all()) for pair in drawn)
+    total = len(two_hops_apart(graph))
+    assert total == 60 * 59 // 2 + 40 * 39 // 2 + 1
+    expected = 900 * (60 * 59 // 2) / total
+    assert abs(few - expected) < 4 * (expected * (1 - expected / 900)) ** 0.5
 
 
 def test_negatives_by_degree_have_ends_in_proportion_to_degree(way):

@@ -6,7 +6,7 @@ import torch
 
 from pgnn import Graph
 from pgnn.errors import PGNNError
-from pgnn.prediction.ranking import predict
+from pgnn.prediction.ranking import predict, score_pairs
 from pgnn.training.pipeline import Problem, train
 from pgnn.training.recipe import Recipe
 
@@ -185,3 +185,46 @@ def test_links_of_a_graph_of_another_size_keep_to_its_nodes(link_learner):
 def test_predict_refuses_what_cannot_be_asked(link_learner, given, words):
     with pytest.raises(PGNNError, match=words):
         predict(link_learner, sparse(), **given)
+
+
+# ---------------------------------------------------------------------- pairs of one's own
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_own_pairs_are_scored_in_order_without_the_edges_among_them(link_learner, directed):
+    graph = sparse(directed=directed)
+    edges = graph.edges()[[3, 8]].astype(int)
+    pairs = [(0, 12), edges[0].tolist(), (24, 3), edges[1][::-1].tolist(), (0, 12)]
+    found = score_pairs(link_learner, graph, pairs, base_rate=0.5)
+    assert found.pairs.tolist() == [list(pair) for pair in pairs]
+    assert (found.num_edges, found.exact, found.base_rate) == (2, True, 0.5)
+    gone = {frozenset(edge) for edge in edges.tolist()}
+    kept = [i for i, e in enumerate(graph.edges().tolist()) if frozenset(e) not in gone]
+    scores, spread = link_learner.scorer(graph.with_edges(kept)).with_spread(pairs)
+    assert np.allclose(found.scores, scores, atol=1e-6)
+    assert np.allclose(found.spread, spread, atol=1e-6)
+
+
+def test_own_pairs_of_labels_hide_nothing(pair_learner):
+    edges = sparse().edges()[:4]
+    found = score_pairs(pair_learner, sparse(), edges)
+    assert np.array_equal(found.scores, pair_learner.scorer(sparse())(edges))
+    assert found.num_edges == 4
+
+
+@pytest.mark.parametrize(
+    ("pairs", "words"),
+    [
+        ([(0, 1), (2, 2)], "two different nodes"),
+        ([(0, 99)], "node indices must lie in"),
+        (sparse().edges(), "edges of the graph are among the pairs"),
+    ],
+)
+def test_own_pairs_that_cannot_be_scored_are_refused(link_learner, pairs, words):
+    with pytest.raises(PGNNError, match=words):
+        score_pairs(link_learner, sparse(), pairs)
+
+
+def test_no_own_pairs_have_no_scores(link_learner):
+    found = score_pairs(link_learner, sparse(), np.empty((0, 2), dtype=int))
+    assert len(found.pairs) == len(found.scores) == len(found.spread) == 0

@@ -197,7 +197,8 @@ def test_results_are_those_of_the_outcome(run_of):
     report = collect_run(run, top=2)
     model, *heuristics = report.rows
     assert model.name == "P-GNN-E-2L (this run)"
-    assert model.metrics == run.outcome.test.metrics
+    assert model.metrics.items() < run.outcome.test.metrics.items()
+    assert set(model.metrics) == set(heuristics[0].metrics)  # others compare nothing
     assert model.paper is None
     assert {row.name: row.metrics for row in heuristics} == {
         name: judgement.metrics for name, judgement in run.outcome.heuristics.items()

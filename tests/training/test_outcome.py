@@ -161,6 +161,21 @@ def test_outcome_without_test_pairs_has_no_test():
     assert Outcome.from_json(document) == untested
 
 
+def test_outcome_keeps_what_is_said_about_the_test():
+    judged = replace(
+        OUTCOME,
+        base_rate=0.5,
+        lone_pairs=1,
+        test_without_lone=Judgement(3, {"roc_auc": 1.0}),
+        verdict="gcn is best.",
+    )
+    document = json.loads(json.dumps(judged.to_json()))
+    assert Outcome.from_json(document) == judged
+    for name in ("base_rate", "lone_pairs", "test_without_lone", "verdict"):  # an older file
+        del document[name]
+    assert Outcome.from_json(document) == OUTCOME
+
+
 # ---------------------------------------------------------------------- format 1
 
 

@@ -22,6 +22,8 @@ from pgnn.report.run import Link, Positions, Row, RunReport
 from pgnn.training.pair_learner import MEMBERS, PairLearner
 from pgnn.training.runs import Run
 
+# Metrics of the model alone: a column of one number compares nothing.
+_OF_MODELS = ("auc_low", "auc_high", "brier", "calibration_error")
 _MAX_SETS = 64  # a reader looks at a few; each adds a column of numbers to the page
 _SIMILAR_TO = 5  # nodes whose most similar nodes are listed
 
@@ -203,7 +205,7 @@ def _facts(run: Run) -> list[tuple[str, str]]:
 
 
 def _notes(run: Run) -> list[str]:
-    notes = []
+    notes = [] if run.outcome.verdict is None else [run.outcome.verdict]
     graphs, experiment = run.outcome.graph.graphs, run.outcome.experiment
     if graphs > 1:
         notes.append(
@@ -225,7 +227,8 @@ def _rows(run: Run) -> list[Row]:
         paper = COLUMNS[outcome.experiment.column].published(outcome.model)
     rows = []
     if outcome.test is not None:
-        rows.append(Row(f"{_label(run)} (this run)", outcome.test.metrics, paper))
+        shared = {k: v for k, v in outcome.test.metrics.items() if k not in _OF_MODELS}
+        rows.append(Row(f"{_label(run)} (this run)", shared, paper))
     return rows + [
         Row(name, judgement.metrics, kind="heuristic")
         for name, judgement in outcome.heuristics.items()
