@@ -74,7 +74,7 @@ def test_weights_of_a_file_are_not_taken_for_the_option_of_that_name(trained, co
         parts = (Parameter("weights"), " or ", Parameter("weight=False"), " or ", Parameter("path"))
         raise PGNNError(f"{path}: ", *parts)
 
-    monkeypatch.setattr(io, "read_graph", read_graph)
+    monkeypatch.setattr(io, "read_graph_with_notes", read_graph)
     done = command("train", "edges.csv")
     assert done.stderr == "pgnn: edges.csv: weights or --unweighted or GRAPH_OR_DATASET\n"
 

@@ -27,7 +27,8 @@ def test_train_json_is_one_document_on_stdout_and_progress_on_stderr():
     )
     assert done.returncode == 0, done.stderr
     record = json.loads(done.stdout)
-    assert (record["column"], record["model"], record["protocol"]) == ("grid", "pgnn-e-2l", "paper")
+    assert record["experiment"] == {"column": "grid", "protocol": "paper"}
+    assert record["model"] == "pgnn-e-2l"
     assert (record["epochs"], record["seed"]) == (3, 0)
     assert 0 <= record["test_auc"] <= 1
     assert "pgnn-e-2l on grid" in done.stderr

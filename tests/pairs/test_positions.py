@@ -20,7 +20,7 @@ def described_slowly(graph, u, v, *, num_draws, rng):
     generator = np.random.default_rng(rng)
     draws = []
     for _ in range(num_draws):
-        sets = sample_anchor_sets(graph.num_nodes, 1.0, rng=generator)
+        sets = sample_anchor_sets(graph.num_nodes, rng=generator)
         hops = np.asarray(anchor_distances(rest, sets).hops).astype(float)
         a, b = hops[u], hops[v]
         both = (a >= 0) & (b >= 0)

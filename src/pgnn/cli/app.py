@@ -18,7 +18,7 @@ from pgnn.cli.evaluate import evaluate
 from pgnn.cli.predict import predict
 from pgnn.cli.report import report
 from pgnn.cli.reproduce import reproduce
-from pgnn.cli.show import people
+from pgnn.cli.show import forget_kept_remarks, people
 from pgnn.cli.train import train
 from pgnn.errors import PGNNError
 
@@ -37,6 +37,7 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # ids that the terminal cannot show
     people.quiet = False
+    forget_kept_remarks()
     try:
         code = app(prog_name="pgnn", standalone_mode=False)
     except PGNNError as error:

@@ -9,7 +9,7 @@ import typer
 
 from pgnn.cli.options import Computing, Reading
 from pgnn.cli.progress import working
-from pgnn.cli.show import counted, remark, remark_dropped
+from pgnn.cli.show import counted, remark, say_kept_remarks
 from pgnn.errors import Parameter, PGNNError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def load_run_and_graph(
 
 def remark_unused(run: Run, graph: Graph) -> None:
     """Say what of a graph was not used."""
-    remark_dropped(graph)
+    say_kept_remarks()
     if not run.learner.num_features and graph.x is not None:
         remark("the run was trained without features; those of this graph are not read")
 

@@ -25,7 +25,7 @@ from rich.markup import escape
 
 from pgnn.cli.boundary import OPTION_OF, only_about, word_of_running_command
 from pgnn.cli.config import read_config
-from pgnn.cli.show import people, remark
+from pgnn.cli.show import keep_remark, people
 from pgnn.errors import PGNNError
 from pgnn.training.recipe import Recipe
 
@@ -160,7 +160,7 @@ class Reading(Group):
                 label=_column(self.label),
                 repeats="sum" if weights == "strength" else "shortest",
             )
-        remark(notes.line(word_of_running_command))
+        keep_remark(notes.line(word_of_running_command))
         return graph
 
     def or_as(self, config: Mapping[str, Any], graph: Path) -> Reading:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from pgnn.cli.show import people
+from pgnn.cli.show import people, say_kept_remarks
 
 if TYPE_CHECKING:
     from pgnn.training.fit import Epoch
@@ -101,6 +101,7 @@ class TrainingBar:
         self._bar.update(self._task, completed=epoch.epoch, total=self.total, note=note)
         if not self._bar.live.is_started:
             self._waiting.stop()
+            say_kept_remarks()
             self._bar.start()
 
     def _say_compiling(self) -> None:

@@ -10,8 +10,9 @@ from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from pgnn.graph import Graph
+    pass
 
+_kept: list[str] = []
 people = Console(stderr=True)  # stdout is for the result alone
 
 METRICS = {
@@ -141,9 +142,17 @@ def remark(text: str) -> None:
     people.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
-def remark_dropped(graph: Graph) -> None:
-    """Say what reading left out. Called after the work, so that a mistake stays one line."""
-    dropped = {"self-loops": graph.dropped_self_loops, "repeated edges": graph.dropped_repeats}
-    if any(dropped.values()):
-        parts = (f"{count:,} {name}" for name, count in dropped.items() if count)
-        remark(f"left out {' and '.join(parts)}")
+def keep_remark(text: str) -> None:
+    """Keep something to say once work goes well, so that a mistake stays one line alone."""
+    _kept.append(text)
+
+
+def say_kept_remarks() -> None:
+    """Say what was kept."""
+    while _kept:
+        remark(_kept.pop(0))
+
+
+def forget_kept_remarks() -> None:
+    """Begin a command with nothing to say."""
+    _kept.clear()

@@ -26,7 +26,7 @@ from pgnn.cli.options import (
     options_of,
 )
 from pgnn.cli.progress import Listener, TrainingBar, all_of
-from pgnn.cli.show import remark, remark_dropped, remark_few, result_table, say_how_sure
+from pgnn.cli.show import remark, remark_few, result_table, say_how_sure, say_kept_remarks
 from pgnn.errors import Parameter, PGNNError
 from pgnn.names import DATASETS
 from pgnn.training.recipe import Recipe
@@ -249,7 +249,7 @@ def _train_file(
         remark(f"       pgnn report {place}")
     if outcome.test is not None:
         remark_few(outcome.test_pairs, "hold out more with --test, or compare several --seed")
-    remark_dropped(graph)
+    say_kept_remarks()
     return {**outcome.to_json(), "run": str(folder)}
 
 

@@ -56,6 +56,7 @@ def describe_pairs(
     task: Task = "link",
     weights: Literal["length", "strength"] = "length",
     num_draws: int = 2,
+    num_sets: int | None = None,
     rng: int | np.random.Generator = 0,
     num_threads: int | None = None,
 ) -> PairColumns:
@@ -71,6 +72,7 @@ def describe_pairs(
         task: What is asked about the pairs.
         weights: What weights of edges say.
         num_draws: Draws of anchor-sets for the positions.
+        num_sets: Number of sets per draw; by default log^2 n.
         rng: Seed or generator for these draws.
         num_threads: By default all cores. It does not change the result.
 
@@ -86,7 +88,9 @@ def describe_pairs(
         graph, checked, weights=weights, max_hops=MAX_HOPS, num_threads=num_threads
     )
     rng = np.random.default_rng(rng)
-    where = pair_positions(graph, checked, num_draws=num_draws, rng=rng, num_threads=num_threads)
+    where = pair_positions(
+        graph, checked, num_draws=num_draws, num_sets=num_sets, rng=rng, num_threads=num_threads
+    )
     parts: list[NDArray[np.floating]] = [_scaled(near), _hub_promoted(near), where.values]
     if task == "pair":
         parts.append(

@@ -47,7 +47,7 @@ def pair_positions(
     pairs: ArrayLike,
     *,
     num_draws: int = 2,
-    c: float = 1.0,
+    num_sets: int | None = None,
     rng: int | np.random.Generator,
     num_threads: int | None = None,
 ) -> PairPositions:
@@ -72,7 +72,7 @@ def pair_positions(
         graph: The graph.
         pairs: Node indices of different nodes, `[m, 2]`.
         num_draws: How many draws of anchor-sets.
-        c: The paper's constant: c log^2 n sets per draw.
+        num_sets: Number of sets per draw; by default the paper's log^2 n.
         rng: Seed or generator for the draws.
         num_threads: By default all cores. It does not change the result.
 
@@ -96,7 +96,7 @@ def pair_positions(
     result = np.zeros((len(checked), len(POSITION_COLUMNS)))
     result[:, 4] = np.inf
     for _ in range(num_draws):
-        sets = sample_anchor_sets(graph.num_nodes, c, rng=generator)
+        sets = sample_anchor_sets(graph.num_nodes, num_sets=num_sets, rng=generator)
         distances = anchor_distances(plain, sets, num_threads=threads)
         one = _describe(plain, np.asarray(distances.hops), checked, lost, threads)
         largest = np.maximum(result[:, 0], one[:, 0])

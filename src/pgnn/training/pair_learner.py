@@ -269,6 +269,7 @@ class PairLearner:
             task=self.recipe.task,
             weights=self.recipe.weights,
             num_draws=NUM_DRAWS,
+            num_sets=self.recipe.num_sets,
             rng=generator_of(self.recipe.seed, Purpose.ASKED_ANCHORS),
             num_threads=torch.get_num_threads(),
         )
@@ -412,7 +413,9 @@ def make_pair_learner(
     recipe = recipe.resolved(largest)
     mean, scale = feature_scale(graphs, standardise)
     model = _make_model(recipe, 0 if mean is None else len(mean)).to(usable_device(device))
-    return PairLearner(recipe, model, default_num_sets(largest, 1.0), mean, scale)
+    return PairLearner(
+        recipe, model, recipe.num_sets or default_num_sets(largest, 1.0), mean, scale
+    )
 
 
 def _make_model(recipe: Recipe, num_features: int) -> PairModel:
