@@ -73,7 +73,7 @@ def reproduce(
 
     table1 and table2 are the paper's, beside its numbers. links hides a tenth
     of the edges of five public graphs and asks pgnn, heuristics and node2vec
-    (pip install 'position-gnn[peers]') for them; SEAL's and WalkPool's
+    (if the extra peers is installed) for them; SEAL's and WalkPool's
     published numbers stand beside. all does the tables, then links if its
     graphs are there.
 
