@@ -294,7 +294,7 @@ def test_without_matplotlib_there_is_no_picture(runs, start, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setattr(module, "draw_links", None)
     start()
-    assert start.seen[0][2] == "matplotlib is not installed: there will be no pictures"
+    assert "pip install 'position-gnn[plots]'" in start.seen[0][2]
     assert sorted(path.name for path in start.out.iterdir()) == ["links.jsonl", "links.md"]
 
 
