@@ -46,7 +46,7 @@ class Runs:
     def record(job, row):
         return LinkRecord(
             job.graph.name, row, job.protocol, job.seed, (50 + len(row)) / 100, 0.02, 0.1,
-            7 if job.protocol == "honest" else None, 10, 20, 45, 1.5, None, "pgnn", {},
+            7 if job.protocol == "honest" else None, 10, 20, 45, 1.5, 1.2, None, "pgnn", {},
         )  # fmt: skip
 
 
