@@ -80,7 +80,7 @@ def test_reproduce_without_matplotlib_says_so_first_and_ends_well(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     done = command(*ARGUMENTS)
     assert done.code == 0
-    assert "without pictures" in done.stderr.split("test AUC")[0]
+    assert "written without pictures" in done.stderr.split("test AUC")[0]
     assert (tmp_path / "results" / "reproduction.md").exists()
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cli_helpers import community_edges, write_table
 from pgnn import Graph, PGNNError
 from pgnn.evaluation.heuristics import HEURISTICS
-from pgnn.experiments import node2vec
+from pgnn.experiments import link_run, node2vec
 from pgnn.experiments.link_run import (
     LinkGraph,
     LinkJob,
@@ -19,6 +19,7 @@ from pgnn.experiments.link_run import (
     run_link_job,
 )
 from pgnn.names import LINK_PROTOCOLS
+from pgnn.prediction.candidates import top_pairs
 
 
 def codes(pairs):
@@ -150,6 +151,7 @@ def test_model_is_recorded_with_chances_top_hits_settings_and_command(town):
     assert record.brier is not None
     assert 0 <= record.top_hits <= record.test_pairs // 2
     assert record.seconds > 0
+    assert record.processor_seconds > 0
     assert record.settings["model"] == "mlp"
     assert record.settings["seed"] == 2
     assert record.command == "pgnn reproduce town --protocol honest --model mlp --runs 3"
@@ -177,20 +179,38 @@ def test_heuristics_are_one_job_with_a_record_each(town):
 
 
 def test_likeliest_links_of_a_good_heuristic_are_hidden_edges(tmp_path):
-    """Two cliques: every pair without an edge inside one was hidden."""
-    edges = [(u, v) for u in range(9) for v in range(u)]
-    edges += [(u + 9, v + 9) for u, v in edges] + [(0, 9)]
+    """Two cliques: every pair without an edge inside one was hidden, and 150 others were not."""
+    edges = [(u, v) for u in range(12) for v in range(u)]
+    edges += [(u + 12, v + 12) for u, v in edges] + [(0, 12)]
     write_table(tmp_path / "cliques.csv", edges)
     graph = LinkGraph("cliques", tmp_path / "cliques.csv")
     (record,) = run_link_job(LinkJob(graph, "honest", 1, ("resource allocation",)))
     assert record.top_hits == record.test_pairs // 2
 
 
+def test_of_equal_scores_none_is_preferred(town, monkeypatch):
+    seen = []
+
+    def noted(candidates, score, top, **options):
+        seen.append(candidates.pairs)
+        return top_pairs(candidates, score, top, **options)
+
+    monkeypatch.setattr(link_run, "top_pairs", noted)
+    for seed in (0, 1):
+        run_link_job(LinkJob(town, "honest", seed, ("common neighbours", "3-paths")))
+    assert np.array_equal(seen[0], seen[1])  # all rows choose from the same list
+    for pairs in seen[::2]:
+        order = np.lexsort(pairs.T[::-1])
+        assert not np.array_equal(order, np.arange(len(pairs)))
+        assert len(codes(pairs)) == len(pairs)
+
+
 def test_same_job_gives_the_same_numbers(town):
     job = LinkJob(town, "honest", 1, ("mlp", "common neighbours"))
     first, second = run_link_job(job), run_link_job(job)
     for one, other in zip(first, second, strict=True):
-        assert one.to_json() | {"seconds": 0} == other.to_json() | {"seconds": 0}
+        times = {"seconds": 0, "processor_seconds": 0}
+        assert one.to_json() | times == other.to_json() | times
 
 
 def test_node2vec_is_asked_like_a_model(town, monkeypatch):

@@ -17,7 +17,8 @@ def record(column="usair", model="pgnn-best", protocol="published", seed=0, auc=
         "test_pairs": 400,
         "nodes": 332,
         "edges": 1914,
-        "seconds": 5.0,
+        "seconds": 50.0,
+        "processor_seconds": 5.0,
         "settings": None,
         "command": "pgnn reproduce usair",
         "versions": {},
@@ -26,7 +27,7 @@ def record(column="usair", model="pgnn-best", protocol="published", seed=0, auc=
     return LinkRecord(column, model, protocol, seed, auc, **values)
 
 
-HEURISTIC = {"calibration_error": None, "brier": None, "seconds": 0.01}
+HEURISTIC = {"calibration_error": None, "brier": None, "processor_seconds": 0.01}
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def records():
         record(model="common neighbours", auc=0.95, **HEURISTIC),
         record(model="common neighbours", auc=0.95, protocol="honest", **HEURISTIC),
         record(model="node2vec", auc=0.91),
-        record(model="gcn", column="mine", auc=0.8, seconds=123.4),
+        record(model="gcn", column="mine", auc=0.8, processor_seconds=123.4),
     ]
 
 
@@ -108,7 +109,9 @@ def test_json_has_a_cell_for_each_row_and_column_and_marks_published_ones(record
     best = own[0]
     assert (best["column"], best["model"], best["runs"]) == ("usair", "pgnn-best", 3)
     assert best["mean"] == pytest.approx(0.981)
-    assert {"std", "seconds", "calibration_error", "brier", "top_hits"} <= set(best)
+    assert {"std", "seconds", "processor_seconds", "calibration_error", "brier", "top_hits"} <= set(
+        best
+    )
     assert {c["model"]: c["mean"] for c in cells if c["published"]} == {
         "SEAL": 0.966,
         "WalkPool": 0.987,

@@ -46,7 +46,7 @@ class Runs:
     def record(job, row):
         return LinkRecord(
             job.graph.name, row, job.protocol, job.seed, (50 + len(row)) / 100, 0.02, 0.1,
-            7 if job.protocol == "honest" else None, 10, 20, 45, 1.5, None, "pgnn", {},
+            7 if job.protocol == "honest" else None, 10, 20, 45, 1.5, 1.2, None, "pgnn", {},
         )  # fmt: skip
 
 
@@ -294,7 +294,7 @@ def test_without_matplotlib_there_is_no_picture(runs, start, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setattr(module, "draw_links", None)
     start()
-    assert start.seen[0][2] == "matplotlib is not installed: there will be no pictures"
+    assert "pip install 'position-gnn[plots]'" in start.seen[0][2]
     assert sorted(path.name for path in start.out.iterdir()) == ["links.jsonl", "links.md"]
 
 

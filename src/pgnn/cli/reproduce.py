@@ -71,10 +71,10 @@ def reproduce(
 ) -> None:
     """Repeat the paper's experiments, and a benchmark of missing links.
 
-    table1 and table2 are the paper's, beside its numbers. links hides a tenth
-    of the edges of five public graphs and asks pgnn, heuristics and node2vec
-    (if the extra peers is installed) for them; SEAL's and WalkPool's
-    published numbers stand beside. all does the tables, then links if its
+    table1 and table2 are the paper's, beside its numbers. links hides a
+    tenth of the edges of five public graphs and asks pgnn, heuristics and
+    node2vec (if the extra peers is installed) for them, beside published
+    numbers of SEAL and WalkPool. all does the tables, then links if its
     graphs are there.
 
     Every run is stored as soon as it ends. If the command is cut off,

@@ -56,6 +56,7 @@ class LinkCell:
         runs: How many runs there are.
         auc: ROC AUC of the test pairs.
         seconds: To learn and to score.
+        processor_seconds: The same in time of the processor.
         calibration_error: None without chances.
         brier: None without chances.
         top_hits: How many of the likeliest missing links are hidden edges; None where not asked.
@@ -64,6 +65,7 @@ class LinkCell:
     runs: int
     auc: Summary
     seconds: Summary
+    processor_seconds: Summary
     calibration_error: Summary | None
     brier: Summary | None
     top_hits: Summary | None
@@ -73,12 +75,15 @@ class LinkCell:
         """Summarise the runs of one cell."""
         auc = Summary.of(record.test_auc for record in records)
         seconds = Summary.of(record.seconds for record in records)
+        processor_seconds = Summary.of(record.processor_seconds for record in records)
         assert auc is not None, "a cell has at least one run"
         assert seconds is not None
+        assert processor_seconds is not None
         return cls(
             len(records),
             auc,
             seconds,
+            processor_seconds,
             Summary.of(record.calibration_error for record in records),
             Summary.of(record.brier for record in records),
             Summary.of(record.top_hits for record in records),
@@ -197,7 +202,7 @@ def _markdown(table: LinkTable) -> str:
     if published:
         parts.append(_PUBLISHED_NOTE + "\n")
     parts += [
-        "**Seconds** to learn from the visible edges and to score the pairs, on one thread\n",
+        "**Seconds** of the processor to learn from the visible edges and to score the pairs\n",
         _grid(table, table.rows, _seconds_text),
     ]
     judged = [row for row in table.rows if _any(table, row, "calibration_error")]
@@ -270,7 +275,7 @@ def _seconds_text(table: LinkTable, row: str, column: str) -> str:
     cell = table.cells.get((row, column))
     if cell is None:
         return ""
-    mean = cell.seconds.mean
+    mean = cell.processor_seconds.mean
     return f"{mean:.0f}" if mean >= 10 else f"{mean:.1f}" if mean >= 0.1 else "< 0.1"
 
 
@@ -305,7 +310,7 @@ def _cell_json(table: LinkTable, row: str, column: str) -> dict[str, Any]:
         "runs": cell.runs,
         "published": False,
     }
-    for name in ("seconds", "calibration_error", "brier", "top_hits"):
+    for name in ("seconds", "processor_seconds", "calibration_error", "brier", "top_hits"):
         summary: Summary | None = getattr(cell, name)
         document[name] = None if summary is None else summary.mean
     return document
