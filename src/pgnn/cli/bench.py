@@ -157,13 +157,17 @@ def bench_pairs(
     threads: Annotated[int | None, typer.Option(min=1, help="Default: all cores.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """All proximities of random pairs against networkx's common neighbours and shortest path.
+    """Measure proximities of pairs beside networkx.
 
-    Families: random-3000 (exact), grid, preferential, random (100,000 nodes, 1,000,000 edges,
-    200,000 pairs). networkx computes two columns, one pair per call; a sample of the pairs is
-    measured and its time extrapolated to all.
+    Random pairs are described by all columns. networkx computes two of them,
+    common neighbours and the shortest path, one pair per call: a sample of
+    the pairs is measured and its time extrapolated to all. Families:
+    random-3000 (exact), grid, preferential, and random: 100000 nodes,
+    1000000 edges, 200000 pairs.
 
-    Example: pgnn bench pairs --family random
+    For example:
+
+      pgnn bench pairs --family random
     """
     from pgnn.bench.pairs import FAMILIES, run
 

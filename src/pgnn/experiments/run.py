@@ -156,6 +156,7 @@ def train_dataset(
     job = Job(_find_column(dataset, task, one_hot), model, protocol, seed)
     setup = setup_of(job.column, protocol, model)
     recipe = recipe_of(job, setup, epochs)
+    most_epochs = recipe.resolved(1).epochs or 0
     if resume and out is None:
         raise PGNNError(
             Parameter("resume"), " needs ", Parameter("out"), ", the folder with the checkpoint"
@@ -169,7 +170,7 @@ def train_dataset(
         config={"train": {"graph": dataset, **options}},
         device=device,
         resume=resume,
-        progress=None if progress is None else lambda epoch: progress(epoch, recipe.epochs or 0),
+        progress=None if progress is None else lambda epoch: progress(epoch, most_epochs),
     ).outcome
 
 

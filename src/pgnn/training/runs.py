@@ -114,7 +114,7 @@ def claim_folder(folder: Path, config: Mapping[str, Any], *, resume: bool) -> bo
         )  # fmt: skip
     make_folder(folder)
     is_new = not (folder / _CONFIG).exists()
-    if is_new or not (folder / CHECKPOINT).exists():
+    if not (folder / CHECKPOINT).exists():
         _write(folder / _CONFIG, tomli_w.dumps(_without_none(config)).encode())
     return is_new
 
@@ -182,8 +182,7 @@ def _metrics(place: Path) -> dict[str, Any]:
         unfinished = (place / CHECKPOINT).exists()
         if unfinished:
             raise PGNNError(
-                f"{place}: is not finished (it has no metrics.json); go on with ",
-                Parameter("resume"),
+                f"{place}: is not finished (it has no metrics.json); resume its training first"
             )
         raise PGNNError(f"{place}: is no run directory (it has no metrics.json)")
     try:
