@@ -130,12 +130,37 @@ def show_learning() -> None:
     console.print()
 
 
+def show_links() -> None:
+    """The library's own model beside heuristics, on a real graph and on streets."""
+    import networkx as nx
+
+    from pgnn.training.pipeline import Problem, train
+    from pgnn.training.recipe import Recipe
+
+    console.rule("5. Which links are missing? pgnn-best beside what needs no learning")
+    novel = pgnn.Graph.from_networkx(nx.les_miserables_graph(), weight=None)
+    for name, graph in {
+        "Les Miserables: who appears with whom": novel,
+        "streets, 20 x 20: no two neighbours have a common neighbour": grid_graph(20, 20),
+    }.items():
+        recipe = Recipe(test=0.2)
+        with console.status("training ..."):
+            outcome = train(Problem.of_graph(graph, recipe), recipe).outcome
+        assert outcome.test_auc is not None
+        console.print(f"\n  {name}; {outcome.test_pairs} pairs hidden and asked about")
+        rows = {"pgnn-best": outcome.test_auc}
+        rows |= {peer: judged.metrics["roc_auc"] for peer, judged in outcome.heuristics.items()}
+        for row, auc in sorted(rows.items(), key=lambda item: -item[1])[:5]:
+            console.print(f"    {row:<24} AUC {auc:.3f}")
+    console.print()
+
+
 def show_report() -> None:
     """The run as one page that opens offline."""
     from pgnn.report import collect_run, render_run, write_report
     from pgnn.training.runs import load_run
 
-    console.rule("5. See it")
+    console.rule("6. See it")
     with console.status("making the report ..."):
         write_report(REPORT, render_run(collect_run(load_run(RUN))))
     console.print(
@@ -151,6 +176,7 @@ if __name__ == "__main__":
     show_bourgain()
     show_speed()
     show_learning()
+    show_links()
     show_report()
     console.print(
         "Next, on your own graph: [bold]pgnn train edges.csv --out run[/], then [bold]pgnn predict "
