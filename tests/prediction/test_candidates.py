@@ -1,7 +1,5 @@
 """Candidate pairs against lists of all pairs, and the best of them against sorting everything."""
 
-from itertools import combinations
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -12,61 +10,15 @@ from pgnn import Graph, PGNNError
 from pgnn.prediction.candidates import Candidates, candidate_pairs, top_pairs
 from pgnn.prediction.kernels import hops as hops_module
 from pgnn.prediction.kernels import nearest as nearest_module
+from prediction_helpers import assert_well_formed, every_pair, gaps_to, pairs_at, star, undirected
 from strategies import graphs
 
 METRICS = ["distance", "dot"]
 
 
-def undirected(graph):
-    plain = nx.Graph()
-    plain.add_nodes_from(range(graph.num_nodes))
-    plain.add_edges_from(graph.edges().tolist())
-    return plain
-
-
-def every_pair(graph, nodes=None, include_edges=False):
-    joined = undirected(graph)
-    asked = set(range(graph.num_nodes) if nodes is None else nodes)
-    return [
-        [u, v]
-        for u, v in combinations(range(graph.num_nodes), 2)
-        if asked & {u, v} and (include_edges or not joined.has_edge(u, v))
-    ]
-
-
-def pairs_at(graph, distances, nodes=None):
-    apart = dict(nx.all_pairs_shortest_path_length(undirected(graph)))
-    pairs = every_pair(graph, nodes, include_edges=True)
-    return [[u, v] for u, v in pairs if apart[u].get(v) in distances]
-
-
 def resource_allocation(graph, pairs):
     pairs = [tuple(pair) for pair in pairs]
     return [s for _, _, s in nx.resource_allocation_index(undirected(graph), pairs)]
-
-
-def gaps_to(x, u, metric):
-    x = np.asarray(x, dtype=np.float64)
-    return -(x @ x[u]) if metric == "dot" else ((x - x[u]) ** 2).sum(axis=1)
-
-
-def assert_well_formed(found, graph, nodes=None, include_edges=False):
-    pairs = found.pairs
-    assert pairs.dtype == np.int64
-    assert pairs.shape == (len(pairs), 2)
-    keys = pairs[:, 0] * graph.num_nodes + pairs[:, 1]
-    assert (np.diff(keys) > 0).all()
-    assert (pairs[:, 0] < pairs[:, 1]).all()
-    assert np.isin(pairs, np.arange(graph.num_nodes)).all()
-    joined = set(map(tuple, graph.edges().tolist()))
-    asked = set(range(graph.num_nodes) if nodes is None else nodes)
-    for u, v in pairs.tolist():
-        assert u in asked or v in asked
-        assert include_edges or not {(u, v), (v, u)} & joined
-
-
-def star(leaves):
-    return Graph.from_edges([(0, leaf) for leaf in range(1, leaves + 1)])
 
 
 def some_graph(num_nodes=150, degree=5, seed=0):
@@ -220,32 +172,6 @@ def test_edges_are_cut_where_they_do_not_fit():
     assert all(joined.has_edge(u, v) for u, v in found.pairs.tolist())
 
 
-def test_pairs_of_a_star_differ_from_leaf_to_leaf(monkeypatch):
-    monkeypatch.setattr(hops_module, "_MAX_STEPS", 10_000)
-    graph = star(1000)
-    found = candidate_pairs(graph, limit=2000)
-    assert_well_formed(found, graph)
-    assert len(found.pairs) == 2000
-    assert found.how.startswith("likely pairs 2 hops apart: 2,000 of 499,500 pairs")
-    counts = np.bincount(found.pairs.ravel(), minlength=1001)
-    assert counts[0] == 0
-    assert counts[1:].min() >= 1
-    assert counts.max() <= 20
-
-
-@pytest.mark.parametrize("steps", [1, 500, 5000])
-def test_hubs_are_seen_in_part_where_work_is_bounded(monkeypatch, steps):
-    graph = Graph.from_networkx(nx.barabasi_albert_graph(120, 3, seed=0))
-    near = set(map(tuple, pairs_at(graph, {2})))
-    full = candidate_pairs(graph, limit=len(near))
-    monkeypatch.setattr(hops_module, "_MAX_STEPS", steps)
-    found = candidate_pairs(graph, limit=len(near))
-    assert full.how.startswith("pairs within 2 hops")
-    assert found.how.startswith("likely pairs 2 hops apart")
-    assert {tuple(pair) for pair in found.pairs.tolist()} < near
-    assert len(found.pairs) > 0
-
-
 # ------------------------------------------------------------------ near in the embedding
 
 
@@ -286,37 +212,6 @@ def test_nearest_share_the_limit_with_hops():
     assert len(chosen & nearest) >= 500
     assert len(chosen - nearest) >= 400
     assert "likely pairs 2 hops apart and up to 10 nearest embeddings" in found.how
-
-
-@pytest.mark.parametrize("metric", METRICS)
-def test_nearly_nearest_are_mostly_nearest(monkeypatch, metric):
-    generator = np.random.default_rng(0)
-    n = 1500
-    x = generator.normal(size=(30, 12))[generator.integers(30, size=n)]
-    x = (x + 0.3 * generator.normal(size=(n, 12))) * generator.uniform(0.5, 2, size=(n, 1))
-    graph = Graph.from_edges([(0, 1)], n)
-    exact = candidate_pairs(graph, x, limit=40_000, num_neighbours=10, metric=metric)
-    monkeypatch.setattr(nearest_module, "_EXACT_PRODUCTS", 0)
-    nearly = candidate_pairs(graph, x, limit=40_000, num_neighbours=10, metric=metric)
-    assert "the 10 nearest embeddings" in exact.how
-    assert "the 10 nearly nearest embeddings" in nearly.how
-    truth = set(map(tuple, exact.pairs.tolist()))
-    found = set(map(tuple, nearly.pairs.tolist()))
-    assert len(truth & found) >= 0.95 * len(truth)
-    assert 0 < len(found) <= 10 * n
-
-
-@pytest.mark.parametrize("products", [0, 1 << 60])
-@pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("value", [0.0, 3.0])
-def test_constant_embeddings_give_every_node_other_neighbours(monkeypatch, products, metric, value):
-    monkeypatch.setattr(nearest_module, "_EXACT_PRODUCTS", products)
-    graph = Graph.from_edges([(0, 1)], 700)
-    found = candidate_pairs(graph, np.full((700, 3), value), limit=4000, num_neighbours=5)
-    assert_well_formed(found, graph)
-    counts = np.bincount(found.pairs.ravel(), minlength=700)
-    assert counts.min() >= 5
-    assert counts.max() <= 40
 
 
 def test_huge_embeddings_are_compared():

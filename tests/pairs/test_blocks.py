@@ -1,0 +1,25 @@
+"""Items in blocks: every item once, the same blocks however many threads there are."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgnn.pairs.blocks import in_blocks
+
+
+@given(num_items=st.integers(0, 40), size=st.integers(1, 15), num_threads=st.integers(1, 3))
+def test_blocks_are_consecutive_and_do_not_depend_on_threads(num_items, size, num_threads):
+    blocks = in_blocks(lambda block, _: block, num_items, size, lambda: None, num_threads)
+    blocks.sort(key=lambda block: block.start)
+    assert [item for block in blocks for item in block] == list(range(num_items))
+    assert all(len(block) == size for block in blocks[:-1])
+
+
+def test_no_items_make_no_scratch():
+    assert in_blocks(pytest.fail, 0, 4, pytest.fail, 2) == []
+
+
+def test_progress_counts_items_not_blocks():
+    calls = []
+    in_blocks(lambda *_: None, 10, 4, list, 1, lambda *counts: calls.append(counts))
+    assert calls == [(4, 10), (8, 10), (10, 10)]
