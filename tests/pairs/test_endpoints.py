@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 from pgnn import Graph
 from pgnn.pairs import endpoints
@@ -38,6 +38,7 @@ def expected_of(theirs, node):
 
 
 @settings(max_examples=25)
+@example(graph=Graph.from_networkx(nx.gnp_random_graph(9, 0.5, seed=0)))
 @given(graph=graphs(max_nodes=8, directed=False, weighted=False))
 def test_endpoints_equal_networkx_without_the_own_edge(graph):
     found, pairs = describe(graph)

@@ -45,6 +45,12 @@ def test_best_ranks_are_taken_each_pair_once(rows, limit, whole):
     assert sorted(rank_of[code] for code in codes) == sorted(best.values())[:limit]
 
 
+def test_pair_that_both_nodes_found_counts_by_the_better_rank():
+    chosen = taken()
+    assert not chosen.add(ranked([(0, 1, 5), (2, 3, 3), (1, 0, 0)]), 1)
+    assert chosen.codes.tolist() == codes_of([(0, 1)]).tolist()
+
+
 def test_limit_is_of_all_that_is_taken_and_pairs_are_not_taken_again():
     chosen = taken()
     assert chosen.add_codes(codes_of([(0, 1), (0, 2)]), 3)

@@ -10,8 +10,8 @@ from pgnn.pairs.kernels.balls import extend_series, meet_pairs
 from pgnn.pairs.walks import WalkMatrix
 from strategies import graphs
 
-STEPS = 9
-DEPTH = 6
+DEPTH = 4
+STEPS = 2 * DEPTH  # the last of which only sums up
 NO_LIMIT = 10**9
 
 
@@ -94,6 +94,17 @@ def test_ball_that_left_an_edge_out_is_not_used_again():
     series, _, _ = meet(graph, [(0, 1), (0, 1)], [2, 0], scales)
     assert series[0, :3] == pytest.approx([0, 0, np.sqrt(0.5) * np.sqrt(0.5) * 1.0])
     assert series[1, :3] == pytest.approx([0, 0.5, 0.25])
+
+
+def test_last_step_leaves_the_own_edge_out_too():
+    graph = Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3), (0, 3)])
+    mine, theirs = np.sqrt(3 / 2), np.sqrt(2)  # of 0, which has 3 edges, and of 1, which has 2
+    scales = [mine, theirs, mine, theirs, theirs, mine, theirs, mine]
+    series, horizon, _ = meet(graph, [(0, 1)], [2], [scales])
+    lost = graph.to_scipy().toarray().astype(float)
+    lost[0, 1] = lost[1, 0] = 0
+    assert horizon[0] == STEPS
+    np.testing.assert_allclose(series[0], powers_of(lost)[:, 0, 1], atol=1e-13)
 
 
 # ------------------------------------------------------------------ beyond the horizon

@@ -5,7 +5,7 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 from pgnn import Graph
 from pgnn.prediction.candidates import candidate_pairs
@@ -38,6 +38,7 @@ def shares_of(theirs, u):
 
 
 @settings(max_examples=40)
+@example(graph=Graph.from_networkx(nx.watts_strogatz_graph(40, 6, 0.3, seed=0)))  # triangles
 @given(graph=graphs(max_nodes=12, directed=False, weighted=False))
 def test_sources_list_all_that_they_reach_the_largest_share_first(graph):
     theirs, n = graph.to_networkx(), graph.num_nodes
