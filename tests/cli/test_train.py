@@ -39,7 +39,7 @@ def test_remarks_go_to_stderr(command, tmp_path):
     edges = community_edges()
     write_table(tmp_path / "g.csv", [*edges, (0, 0), edges[0]])
     done = command("train", "g.csv", *FEW)
-    assert "left out 1 self-loops and 1 repeated edges" in done.stderr
+    assert "1 self-loop and 1 repeated edge left out" in done.stderr
     assert "pgnn predict g-run g.csv --top 10" in done.stderr
     assert "the run is in g-run" in done.stdout
     assert (tmp_path / "g-run" / "metrics.json").exists()
@@ -80,8 +80,8 @@ def test_train_finds_the_column_of_its_arguments(command, small_grid):
     arguments = ["--model", "mlp", "--epochs", "1", "--seed", "4", "--threads", "1", "--json"]
     done = command("train", "grid", "--one-hot", "--protocol", "released", *arguments)
     record = json.loads(done.stdout)
-    assert (record["column"], record["protocol"], record["seed"]) == ("grid-t", "released", 4)
-    assert record["settings"]["decoder"] == "dot"
+    assert record["experiment"] == {"column": "grid-t", "protocol": "released"}
+    assert (record["seed"], record["recipe"]["decoder"]) == (4, "dot")
 
 
 def test_train_out_holds_checkpoint_and_result_and_resume_continues(command, small_grid, tmp_path):
@@ -90,6 +90,7 @@ def test_train_out_holds_checkpoint_and_result_and_resume_continues(command, sma
     first = json.loads(command(*arguments).stdout)
     stored = json.loads((out / "metrics.json").read_text())
     assert (out / "checkpoint.safetensors").exists()
+    assert first.pop("run") == str(out)
     assert {name: stored[name] for name in first} == first
     (out / "metrics.json").unlink()
     resumed = command(*arguments, "--resume")
@@ -97,6 +98,7 @@ def test_train_out_holds_checkpoint_and_result_and_resume_continues(command, sma
     assert again["epochs"] == 3  # not six: nothing was left to do
     assert again["test_auc"] == first["test_auc"]
     stored = json.loads((out / "metrics.json").read_text())
+    again.pop("run")
     assert {name: stored[name] for name in again} == again
 
 
@@ -120,7 +122,7 @@ def test_data_set_leaves_a_run_that_every_command_accepts(command, tmp_path, sma
 
     out = ["--out", "run", "--epochs", 1, "--threads", 1]
     record = document(command("train", "grid", *out, "--json"))
-    assert (record["column"], record["model"]) == ("grid", "pgnn-e-2l")
+    assert (record["experiment"]["column"], record["model"]) == ("grid", "pgnn-e-2l")
     write_table(tmp_path / "g.csv", grid(5, 6).edges(), ("u", "v"))
     write_table(tmp_path / "x.csv", [(v, 1) for v in range(30)], ("id", "one"))
     ask = ["run", "g.csv", "--features", "x.csv", "--json"]
