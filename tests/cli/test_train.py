@@ -247,7 +247,7 @@ def cut_off(trained):
         [],
         ["edges.csv"],
         ["edges.csv", *TRAINED_WITH],
-        ["--task", "link", "--lr", "0.01", "--seed", 0],
+        ["--task", "link", "--seed", 0],
         ["--weighted"],
     ],
 )
@@ -268,7 +268,10 @@ def test_resume_finds_the_folder_of_the_graph(cut_off, command):
     [
         (["--seed", 5], "--seed 5 is not what the run began with: new/config.toml has seed = 0"),
         (["--sets", 7], "--sets 7 is not what the run began with: new/config.toml has sets = 6"),
-        (["--lr", 0.1], "--lr 0.1 is not what the run began with: new/config.toml has lr = 0.01"),
+        (
+            ["--lr", 0.1],
+            "--lr 0.1 is not what the run began with: new/config.toml had no such option",
+        ),
         (["--folds", 3], "--folds 3 is not what the run began with"),
         (["--source", "a"], "--source a is not what the run began with: new/config.toml had no"),
         (["--directed"], "--directed is not what the run began with"),
@@ -318,7 +321,6 @@ def test_run_that_is_there_is_not_written_over(trained, command):
     assert listing(trained / "run") == there
 
 
-@pytest.mark.xfail(reason="the library does not look for a checkpoint yet", strict=False)
 def test_run_that_was_cut_off_is_not_written_over(cut_off, command):
     there = listing(cut_off)
     done = command("train", "edges.csv", "--out", "new", *TRAINED_WITH)

@@ -338,7 +338,7 @@ def test_stopped_before_the_first_periodic_checkpoint_goes_on_to_the_same_result
         train_on(blocks(), tmp_path, options={"progress": stop_after(stop)})
     assert sorted(path.name for path in tmp_path.iterdir()) == [CHECKPOINT, "config.toml"]
     assert load_checkpoint(tmp_path / CHECKPOINT)[1]["epoch"] >= 1
-    with pytest.raises(PGNNError, match=r"is not finished .*; go on with resume"):
+    with pytest.raises(PGNNError, match=r"is not finished .*; resume its training first"):
         load_run(tmp_path)
     seen = []
     resumed = train_on(blocks(), tmp_path, options={"resume": True, "progress": seen.append})
@@ -352,7 +352,7 @@ def test_cut_off_run_is_refused_without_resume(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         train_on(blocks(), tmp_path, options={"progress": stop_after(2)})
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    with pytest.raises(PGNNError, match="holds a run that was cut off; go on with resume"):
+    with pytest.raises(PGNNError, match="holds a run that was cut off; resume its training first"):
         train_on(blocks(), tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
