@@ -352,7 +352,7 @@ def test_cut_off_run_is_refused_without_resume(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         train_on(blocks(), tmp_path, options={"progress": stop_after(2)})
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    with pytest.raises(PGNNError, match="holds a run that was cut off; resume its training first"):
+    with pytest.raises(PGNNError, match="holds a run that was cut off; go on with resume"):
         train_on(blocks(), tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
