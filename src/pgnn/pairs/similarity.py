@@ -33,6 +33,7 @@ SIMILARITY_COLUMNS = (
     "joined",
     *(f"rank_{kind}_{a:g}" for a in RESTARTS for kind in ("cosine", "correlation", "distance")),
     *(f"together_{resolution:g}" for resolution in RESOLUTIONS),
+    *("degree_min", "degree_max"),
 )
 
 
@@ -59,6 +60,7 @@ def pair_similarities(
       of annealing, so that it is good and yet differs from run to run where the graph does not
       decide. There are 50 runs, fewer beyond about 20,000 nodes and 150,000 edges, and none beyond
       about 300,000 nodes and 1,500,000 edges: the columns are then 0.
+    - `degree_min`, `degree_max`: the logarithm of one plus the smaller and the larger degree.
 
     Args:
         graph: The graph.
@@ -91,6 +93,7 @@ def pair_similarities(
         groups = divide(graph, resolution, rng=generator, num_threads=threads)
         values[:, place] = _share_together(groups, checked)
         place += 1
+    values[:, place:] = np.log1p(np.sort(graph.degrees[checked], axis=1))
     return values
 
 
@@ -145,7 +148,9 @@ def _rank_rows(
     graph: Graph, anchors: NDArray[np.int64], restart: float, num_threads: int
 ) -> Floats:
     """Return log PageRank to the anchors, each column standardised, `[n, anchors]`."""
-    near = anchor_ppr(graph, anchors[:, None], alpha=restart, tol=_FLOOR, num_threads=num_threads)
+    near = anchor_ppr(
+        graph, list(anchors[:, None]), alpha=restart, tol=_FLOOR, num_threads=num_threads
+    )
     rows = np.log(near + _FLOOR)
     rows -= rows.mean(axis=0)
     return np.asarray(rows / (rows.std(axis=0) + 1e-6), dtype=np.float32)
@@ -180,4 +185,4 @@ def _share_together(groups: NDArray[np.int8], pairs: NDArray[np.int64]) -> NDArr
     count = np.zeros(len(pairs))
     for division in groups.T:
         count += division[pairs[:, 0]] == division[pairs[:, 1]]
-    return count / max(groups.shape[1], 1)
+    return np.asarray(count / max(groups.shape[1], 1))
