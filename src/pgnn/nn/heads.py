@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import silu
+from torch.nn.functional import dropout, silu
 
 
 class PairHeads(nn.Module):
@@ -28,6 +28,7 @@ class PairHeads(nn.Module):
         width: Width of the hidden layers.
         depth: Number of hidden layers.
         feature_width: Length of g.
+        dropout: Chance that a number behind a hidden layer is dropped in training.
 
     Shapes:
         columns: `[b, num_columns]`, or `[num_members, b, num_columns]` for pairs of their own.
@@ -52,8 +53,10 @@ class PairHeads(nn.Module):
         width: int = 64,
         depth: int = 2,
         feature_width: int = 32,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
+        self.dropout = dropout
         self.num_members = num_members
         self.tower = None
         inputs = num_columns
@@ -94,7 +97,7 @@ class PairHeads(nn.Module):
             a, b = (self._node(self._expand(x)) for x in features)
             h = torch.cat([h, (a - b).abs(), a * b, a + b], dim=-1)
         for layer in self.hidden:
-            h = silu(layer(h))
+            h = dropout(silu(layer(h)), self.dropout, self.training)
         logits: Tensor = torch.lerp(self.last(h), linear, self.linear_share)
         return logits.squeeze(-1)
 

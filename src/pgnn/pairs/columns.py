@@ -45,8 +45,9 @@ def column_names(task: Task = "link") -> tuple[str, ...]:
         >>> "walk_3" in column_names(), "joined" in column_names(), "joined" in column_names("pair")
         (True, False, True)
     """
-    names = (*proximity_columns(), "hub_promoted", *POSITION_COLUMNS)
-    return names if task == "link" else (*names, *SIMILARITY_COLUMNS)
+    if task == "pair":
+        return SIMILARITY_COLUMNS
+    return (*proximity_columns(), "hub_promoted", *POSITION_COLUMNS)
 
 
 def describe_pairs(
@@ -60,11 +61,15 @@ def describe_pairs(
     rng: int | np.random.Generator = 0,
     num_threads: int | None = None,
 ) -> PairColumns:
-    """Describe pairs by proximities and positions, each from the graph without the pair's own edge.
+    """Describe pairs by what tells links, or equal labels, from other pairs.
+
+    Links are described by proximities and positions, each from the graph without the pair's own
+    edge. For task "pair" an edge between both nodes is evidence and not the answer, and the pair is
+    described by `pair_similarities` of the whole graph. These are few on purpose: all that is known
+    about links as well makes a head worse on graphs that it has not seen.
 
     What is not a count of hops, a share or a cosine is given by its logarithm. Directions of edges
-    are not read. For task "pair", where an edge between both nodes is evidence and not the answer,
-    `pair_similarities` of the whole graph follow.
+    are not read.
 
     Args:
         graph: The graph.
@@ -84,20 +89,19 @@ def describe_pairs(
     checked = as_pairs(pairs, graph.num_nodes)
     if graph.directed:
         graph = undirected(graph)
+    if task == "pair":
+        similar = pair_similarities(
+            graph, checked, weights=weights, rng=rng, num_threads=num_threads
+        )
+        return PairColumns(similar, column_names(task))
     near = pair_proximities(
         graph, checked, weights=weights, max_hops=MAX_HOPS, num_threads=num_threads
     )
-    rng = np.random.default_rng(rng)
     where = pair_positions(
         graph, checked, num_draws=num_draws, num_sets=num_sets, rng=rng, num_threads=num_threads
     )
-    parts: list[NDArray[np.floating]] = [_scaled(near), _hub_promoted(near), where.values]
-    if task == "pair":
-        parts.append(
-            pair_similarities(graph, checked, weights=weights, rng=rng, num_threads=num_threads)
-        )
-    values = np.concatenate(parts, axis=1).astype(np.float32)
-    return PairColumns(values, column_names(task), near.estimated)
+    values = np.concatenate([_scaled(near), _hub_promoted(near), where.values], axis=1)
+    return PairColumns(values.astype(np.float32), column_names(), near.estimated)
 
 
 def undirected(graph: Graph) -> Graph:

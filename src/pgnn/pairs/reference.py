@@ -1,4 +1,4 @@
-"""The slow, obvious twin of `pair_proximities`: delete the edge, then read dense matrices."""
+"""Slow, obvious twins: of `pair_proximities` and of the annealing of `pair_similarities`."""
 
 from __future__ import annotations
 
@@ -164,3 +164,31 @@ def _cores(joined: Array) -> Array:
 
 def _ratio(part: Any, whole: Any) -> float:
     return float(part / whole) if whole else 0.0
+
+
+def reference_groups(
+    graph: Graph,
+    order: ArrayLike,
+    uniforms: Array,
+    temperatures: ArrayLike,
+    resolution: float,
+    num_groups: int,
+    groups: ArrayLike,
+) -> list[int]:
+    """Groups as `anneal_groups` gives them, all sums made anew for each node; unweighted."""
+    division = list(np.asarray(groups))
+    degrees = graph.degrees.astype(float)
+    for temperature, row in zip(np.asarray(temperatures), uniforms, strict=True):
+        for v in np.asarray(order):
+            if not degrees[v]:
+                continue
+            gains = np.zeros(num_groups)
+            for u in range(graph.num_nodes):
+                if u != v:
+                    gains[division[u]] -= resolution * degrees[v] * degrees[u] / degrees.sum()
+            for u in graph.neighbors(v):
+                gains[division[u]] += 1
+            chances = np.exp((gains - gains.max()) / temperature)
+            reached = np.cumsum(chances)
+            division[v] = min(int(np.searchsorted(reached, row[v] * reached[-1])), num_groups - 1)
+    return [int(group) for group in division]

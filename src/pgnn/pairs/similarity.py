@@ -33,6 +33,7 @@ SIMILARITY_COLUMNS = (
     "joined",
     *(f"rank_{kind}_{a:g}" for a in RESTARTS for kind in ("cosine", "correlation", "distance")),
     *(f"together_{resolution:g}" for resolution in RESOLUTIONS),
+    *("degree_min", "degree_max"),
 )
 
 
@@ -59,6 +60,7 @@ def pair_similarities(
       of annealing, so that it is good and yet differs from run to run where the graph does not
       decide. There are 50 runs, fewer beyond about 20,000 nodes and 150,000 edges, and none beyond
       about 300,000 nodes and 1,500,000 edges: the columns are then 0.
+    - `degree_min`, `degree_max`: the logarithm of one plus the smaller and the larger degree.
 
     Args:
         graph: The graph.
@@ -91,6 +93,7 @@ def pair_similarities(
         groups = divide(graph, resolution, rng=generator, num_threads=threads)
         values[:, place] = _share_together(groups, checked)
         place += 1
+    values[:, place:] = np.log1p(np.sort(graph.degrees[checked], axis=1))
     return values
 
 

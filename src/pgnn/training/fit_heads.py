@@ -37,10 +37,13 @@ from pgnn.training.ridge import fit_ridge
 from pgnn.training.seeds import Purpose, generator_of, seed_of
 
 ROUNDS = 12
-_BATCH = (64, 320)  # links and negatives per member and step
+_BATCH: dict[Task, tuple[int, int]] = {  # links and negatives per member and step
+    "link": (64, 320),
+    "pair": (192, 192),
+}
 _STEPS = (150, 1200)  # least and most, in all rounds
-_MANY_STEPS = 2500  # most if there are several graphs
-_STEPS_PER_GRAPH = 60  # most for task "pair" if there are several graphs
+_MANY_STEPS: dict[Task, int] = {"link": 2500, "pair": 1500}  # most of several graphs
+_STEPS_PER_GRAPH = 60  # most for task "pair" of several graphs
 _PASSES = 16  # over the links
 _EMA = 0.98
 _WARM = 0.1  # share of steps in which the learning rate rises
@@ -167,6 +170,7 @@ class _Run:
         self.ends = torch.from_numpy(data.ends).to(self.device)
         self.log_density = torch.from_numpy(data.log_density).to(self.device)
         self.log_missing = torch.from_numpy(data.log_missing).to(self.device)
+        self.batch = _BATCH[recipe.task]
         self.folds = _Folds.of(data, heads.num_members, recipe.seed)
         wanted = _num_steps(data, recipe.task)
         self.steps_per_round = max(5, wanted // ROUNDS)
@@ -209,11 +213,13 @@ class _Run:
         rng = generator_of(self.recipe.seed, Purpose.HEAD, self.round)
         torch.default_generator.manual_seed(seed_of(self.recipe.seed, Purpose.DROPOUT, self.round))
         self.heads.train()
-        labels = _labels(*_BATCH, self.heads.num_members).to(self.device)
-        batches = torch.from_numpy(self.folds.draw(rng, self.steps_per_round)).to(self.device)
+        labels = _labels(*self.batch, self.heads.num_members).to(self.device)
+        batches = torch.from_numpy(self.folds.draw(rng, self.steps_per_round, self.batch)).to(
+            self.device
+        )
         total = 0.0
         for step, rows in enumerate(batches):
-            logits = self._logits(rows, _BATCH)
+            logits = self._logits(rows, self.batch)
             loss = binary_cross_entropy_with_logits(logits, labels) * self.heads.num_members
             loss.backward()  # type: ignore[no-untyped-call]
             done = (self.round - 1) * self.steps_per_round + step + 1
@@ -446,13 +452,15 @@ class _Folds:
             ]
             yield np.concatenate(chosen), len(chosen[0])
 
-    def draw(self, rng: np.random.Generator, steps: int) -> NDArray[np.int64]:
+    def draw(
+        self, rng: np.random.Generator, steps: int, batch: tuple[int, int]
+    ) -> NDArray[np.int64]:
         """Draw the batches of a round, `[steps, members, b]`."""
         members = []
         for pools in self.pools:
             drawn = [
                 self._draw_rows(rng, pool, (steps, count))
-                for pool, count in zip(pools, _BATCH, strict=True)
+                for pool, count in zip(pools, batch, strict=True)
             ]
             members.append(np.concatenate(drawn, axis=1))
         return np.stack(members, axis=1)
@@ -463,7 +471,7 @@ class _Folds:
         """Draw from a pool; a graph with four times as many pairs is drawn twice as often."""
         graph = self.graph[pool]
         if graph[0] == graph[-1]:  # rows are in the order of graphs: there is one
-            return pool[rng.integers(len(pool), size=shape)]
+            return np.asarray(pool[rng.integers(len(pool), size=shape)])
         reached = np.cumsum(1 / np.sqrt(np.bincount(graph)[graph]))
         places = np.searchsorted(reached, rng.random(shape) * reached[-1], side="right")
         return np.asarray(pool[np.minimum(places, len(pool) - 1)])
@@ -479,9 +487,11 @@ def _num_steps(data: HeadData, task: Task) -> int:
     num_graphs = len(np.unique(data.graph[learnt]))
     most = _STEPS[1]
     if num_graphs > 1:
-        most = _MANY_STEPS if task == "link" else min(_MANY_STEPS, _STEPS_PER_GRAPH * num_graphs)
+        most = _MANY_STEPS[task]
+        if task == "pair":
+            most = min(most, _STEPS_PER_GRAPH * num_graphs)
     num_links = np.count_nonzero(learnt[data.positive])
-    return int(np.clip(_PASSES * num_links / _BATCH[0], _STEPS[0], max(most, _STEPS[0])))
+    return int(np.clip(_PASSES * num_links / _BATCH["link"][0], _STEPS[0], max(most, _STEPS[0])))
 
 
 def _labels(num_positive: int, num_negative: int, members: int) -> Tensor:

@@ -42,6 +42,7 @@ _MAX_POSITIVES = 60_000  # learnt from, over all graphs
 _NEGATIVES = (6, 20, 400_000)  # least and most per link, and how many are aimed at in all
 _MAX_LABELLED = 240_000  # learnt from in task "pair", over all graphs
 _LABELLED_PER_GRAPH = 2000  # but as many of each graph of many
+_DROPOUT = 0.1  # of task "pair", whose graphs differ more than those of links
 _VAL_PAIRS = 40_000  # that rounds are judged by, over all graphs
 _BLOCK_PAIRS = 1 << 18  # described and scored at once
 _KEPT = 0.3  # least share of links that must stay when those of lone nodes are left out
@@ -64,7 +65,10 @@ class PairModel(nn.Module):
     def __init__(self, task: Task, num_features: int, width: int) -> None:
         super().__init__()
         count = len(column_names(task))
-        self.heads = PairHeads(count, 2 * num_features, num_members=MEMBERS, width=width)
+        # Task "link" reads no means over neighbours: the other end of a link is one of them.
+        inputs = num_features if task == "link" else 2 * num_features
+        drop = 0.0 if task == "link" else _DROPOUT
+        self.heads = PairHeads(count, inputs, num_members=MEMBERS, width=width, dropout=drop)
         self.register_buffer("knots", torch.zeros(count, NUM_KNOTS))
         self.register_buffer("scores", torch.zeros(count, NUM_KNOTS))
         self.register_buffer("line", torch.tensor([1.0, 0.0], dtype=torch.float64))
@@ -285,6 +289,8 @@ class PairLearner:
                 f"has {width or 'none'}; give the same features"
             )
         x = ((graph.x - self.mean) / self.scale).astype(np.float32)
+        if self.recipe.task == "link":
+            return x
         return np.concatenate([x, _neighbour_mean(graph, x)], axis=1)
 
     # ------------------------------------------------------------------ files
