@@ -291,14 +291,24 @@ def table(rows: dict[str, dict[str, list[list[float]]]]) -> str:
     for variant in rows[names[0]]:
         cells = []
         for name in names:
-            auc, top = np.mean(rows[name].get(variant, [[np.nan, np.nan]]), axis=0)
-            cells.append(f"{auc:.4f}, {top:.1f}")
+            runs = rows[name].get(variant)
+            cells.append("{:.4f}, {:.1f}".format(*np.mean(runs, axis=0)) if runs else "-")
         lines.append(f"| {variant} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
+def write(rows: dict[str, dict[str, list[list[float]]]], path: Path) -> None:
+    """Write the results, and their table beside them."""
+    path.write_text(json.dumps(rows, indent=1) + "\n")
+    path.with_suffix(".md").write_text(
+        "# What the parts of pgnn-best are worth\n\nArea under the ROC curve on hidden pairs, and "
+        f"hidden edges among the {TOP} likeliest candidates; means over seeds. Made by "
+        "`benchmarks/link_ablation.py`.\n\n" + table(rows)
+    )
+
+
 def main() -> None:
-    """Run all variants on all graphs, and write the table after each graph."""
+    """Run all variants on all graphs, and write the table after each variant."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("graphs", nargs="*", help="names or files; by default all")
     parser.add_argument("--data", type=Path, help="folder of edge lists, NAME.csv or NAME.csv.gz")
@@ -320,12 +330,7 @@ def main() -> None:
             for variant, outcome in variants(Case.of(whole, seed), seed):
                 rows[key].setdefault(variant, []).append(list(outcome))
                 print(key, seed, variant, "{:.4f} {:.0f}".format(*outcome), flush=True)
-        options.results.write_text(json.dumps(rows, indent=1) + "\n")
-        options.results.with_suffix(".md").write_text(
-            "# What the parts of pgnn-best are worth\n\nArea under the ROC curve on hidden pairs, "
-            f"and hidden edges among the {TOP} likeliest candidates; means over seeds. Made by "
-            "`benchmarks/link_ablation.py`.\n\n" + table(rows)
-        )
+                write(rows, options.results)
 
 
 if __name__ == "__main__":
