@@ -17,7 +17,7 @@ import torch
 
 from pgnn.experiments.config import setup_of
 from pgnn.experiments.run import Job, run_job
-from pgnn.io.atomic import open_atomic
+from pgnn.io.write import open_atomic
 from pgnn.training.outcome import versions
 
 RESULTS = Path(__file__).parents[1] / "results" / "ablations.json"

@@ -27,9 +27,8 @@ from pgnn.pairs.columns import column_names
 from pgnn.pairs.sets import PairSet, Split
 from pgnn.training.fit_heads import HeadData, fit_heads
 from pgnn.training.learner import make_learner
-from pgnn.training.pair_learner import MEMBERS, PairLearner, make_pair_learner
+from pgnn.training.pair_learner import MEMBERS, ColumnScale, PairLearner, make_pair_learner
 from pgnn.training.recipe import Recipe
-from pgnn.training.scale import ColumnScale
 from pgnn.training.splits import split_links
 
 RESULTS = Path(__file__).parents[1] / "results" / "link_ablation.json"

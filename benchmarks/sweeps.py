@@ -16,9 +16,9 @@ from scipy.spatial import Delaunay
 import pgnn
 from pgnn.bench.graphs import grid_graph
 from pgnn.bench.measure import best_time
+from pgnn.positions.hops import relabelled
 from pgnn.positions.kernels import search as _kernels
 from pgnn.positions.kernels.rows import empty_rows
-from pgnn.positions.order import relabelled
 
 
 def planar_graph(num_nodes: int) -> pgnn.Graph:

@@ -1,5 +1,7 @@
 """Blocks of work on Python threads: kernels release the GIL, so no threading layer is needed.
 
+`run_blocks` does given blocks, `in_blocks` cuts consecutive items into blocks first.
+
 Kernels that run between torch's operations use torch's own threads instead; see `pgnn.nn.threads`.
 """
 
@@ -80,3 +82,27 @@ def run_blocks(
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return results
+
+
+def in_blocks(
+    work: Callable[[range, Scratch], Result],
+    num_items: int,
+    size: int,
+    make_scratch: Callable[[], Scratch],
+    num_threads: int,
+    progress: Progress | None = None,
+) -> list[Result]:
+    """Do `work` on blocks of `size` items each (the last may be smaller); there may be none.
+
+    Args:
+        work: Called with a block and the thread's scratch; blocks write to disjoint places.
+        num_items: How many items there are.
+        size: Items per block. It does not depend on threads, so neither does the result.
+        make_scratch: Called once per thread.
+        num_threads: How many threads at most.
+        progress: Called with (items finished, items in all) after each block.
+    """
+    blocks = [range(start, min(start + size, num_items)) for start in range(0, num_items, size)]
+    if not blocks:
+        return []
+    return run_blocks(work, blocks, make_scratch, num_threads, progress)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgnn import Graph, PGNNError, pair_proximities
-from pgnn.pairs import endpoints, estimates, proximities
+from pgnn.pairs import estimates, proximities
 from pgnn.pairs.proximities import proximity_columns
 from pgnn.pairs.reference import reference_proximities
 from strategies import graphs
@@ -454,6 +454,6 @@ def test_core_numbers_that_were_not_followed_are_reported(monkeypatch):
     graph = Graph.from_edges(edges)
     assert pair_proximities(graph, [(0, 1)]).column("core_max").tolist() == [1]
     ladder = Graph.from_networkx(nx.ladder_graph(6))
-    monkeypatch.setattr(endpoints, "_MAX_FALLS", 0)
+    monkeypatch.setattr(proximities, "_MAX_FALLS", 0)
     corner = pair_proximities(ladder, [(0, 1), (1, 2)])
     assert "may be one too high" in corner.estimated

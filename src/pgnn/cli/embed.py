@@ -9,7 +9,7 @@ import typer
 
 from pgnn.cli.inputs import GraphFile, OutFile, RunDir, load_run_and_graph, remark_unused
 from pgnn.cli.options import Common, Computing, Reading, check_seed, option_groups
-from pgnn.cli.progress import working
+from pgnn.cli.show import working
 from pgnn.errors import PGNNError
 
 

@@ -20,8 +20,7 @@ from pgnn.cli.inputs import (
     remark_unused,
 )
 from pgnn.cli.options import Common, Computing, Reading, check_seed, option_groups
-from pgnn.cli.progress import working
-from pgnn.cli.show import counted, metric_table, remark, remark_few, say_how_sure
+from pgnn.cli.show import counted, metric_table, remark, remark_few, say_how_sure, working
 from pgnn.names import NEGATIVES
 
 if TYPE_CHECKING:

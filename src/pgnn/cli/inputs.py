@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgnn.cli.options import Computing, Reading
-from pgnn.cli.progress import working
-from pgnn.cli.show import counted, remark, say_kept_remarks
+from pgnn.cli.show import counted, remark, say_kept_remarks, working
 from pgnn.errors import Parameter, PGNNError
 
 if TYPE_CHECKING:

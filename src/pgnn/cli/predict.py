@@ -20,8 +20,7 @@ from pgnn.cli.inputs import (
     remark_unused,
 )
 from pgnn.cli.options import Common, Computing, Reading, option_groups
-from pgnn.cli.progress import working
-from pgnn.cli.show import counted, link_table, remark, remark_rows
+from pgnn.cli.show import counted, link_table, remark, remark_rows, working
 from pgnn.errors import Parameter, PGNNError
 
 

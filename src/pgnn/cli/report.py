@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pgnn.cli.options import Common, Computing, option_groups
-from pgnn.cli.progress import working
+from pgnn.cli.show import working
 
 
 @option_groups

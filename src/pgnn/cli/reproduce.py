@@ -13,8 +13,7 @@ from pgnn import checks
 from pgnn.cli.boundary import StoppedError, nothing_left_behind, word_of_running_command
 from pgnn.cli.datasets import DataDir
 from pgnn.cli.options import Common, option_groups
-from pgnn.cli.progress import counting_bar
-from pgnn.cli.show import remark
+from pgnn.cli.show import counting_bar, remark
 from pgnn.errors import PGNNError
 from pgnn.names import LINK_GRAPHS, LINK_PROTOCOLS, PROTOCOLS, TABLE_ROWS
 

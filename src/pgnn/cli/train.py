@@ -15,7 +15,6 @@ import typer
 from rich.console import Console
 
 from pgnn.cli.boundary import StoppedError, nothing_left_behind
-from pgnn.cli.config import read_table
 from pgnn.cli.options import (
     Common,
     Computing,
@@ -24,9 +23,18 @@ from pgnn.cli.options import (
     option_groups,
     option_name,
     options_of,
+    read_table,
 )
-from pgnn.cli.progress import Listener, TrainingBar, all_of
-from pgnn.cli.show import remark, remark_few, result_table, say_how_sure, say_kept_remarks
+from pgnn.cli.show import (
+    Listener,
+    TrainingBar,
+    all_of,
+    remark,
+    remark_few,
+    result_table,
+    say_how_sure,
+    say_kept_remarks,
+)
 from pgnn.errors import Parameter, PGNNError
 from pgnn.names import DATASETS
 from pgnn.training.recipe import Recipe

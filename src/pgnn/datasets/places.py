@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pgnn.errors import Parameter, PGNNError
-from pgnn.io.atomic import open_atomic
+from pgnn.io.write import open_atomic
 
 TIMEOUT_SECONDS = 30.0  # of silence, not of the whole transfer
 

@@ -7,11 +7,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
-from pgnn.pairs.blocks import in_blocks
 from pgnn.pairs.codes import Pairs, as_pairs, edge_codes, is_among
 from pgnn.pairs.proximities import pair_proximities
 from pgnn.pairs.walks import choose_sources
-from pgnn.threads import resolve_threads
+from pgnn.threads import in_blocks, resolve_threads
 
 Scores = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pgnn.errors import PGNNError
 from pgnn.experiments.compare import Cell, TableOfCells, label
-from pgnn.io.atomic import open_atomic
+from pgnn.io.write import open_atomic
 
 TITLES = {1: "Link prediction", 2: "Pairwise node classification"}
 PPI_NOTE = (

@@ -16,7 +16,7 @@ from pgnn.experiments.jobs import HeuristicsJob, run_jobs
 from pgnn.experiments.render import missing_for_pictures, to_markdown, to_png
 from pgnn.experiments.run import Job
 from pgnn.experiments.store import RESULTS, Store, open_store
-from pgnn.io.atomic import open_atomic
+from pgnn.io.write import open_atomic
 from pgnn.names import PROTOCOLS
 from pgnn.names import TABLE_ROWS as MODELS
 

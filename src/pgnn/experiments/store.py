@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pgnn.errors import Parameter, PGNNError
-from pgnn.io.atomic import make_folder
+from pgnn.io.write import make_folder
 
 RESULTS = "reproduction.jsonl"  # the runs of the paper's tables in a folder of results
 LINKS = "links.jsonl"  # the runs of the benchmark of links

@@ -1,11 +1,17 @@
-"""Which columns of a table hold the edges: by name, by position, or by the names that are usual."""
+"""Edges in a table: which columns hold them, and node indices for the ids that they name."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pgnn.errors import Parameter, PGNNError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 SOURCE_TARGET = (
     ("source", "target"),
@@ -157,3 +163,144 @@ def known_pair(names: Sequence[str]) -> tuple[int, int] | None:
 def plain_name(name: str) -> str:
     """Return a name without case, blanks and punctuation: `From Node_ID` is `fromnodeid`."""
     return "".join(filter(str.isalnum, name.lower()))
+
+
+PLAIN_INTEGER = r"^(?:0|-?[1-9][0-9]*)$"
+
+
+def as_id_column(column: pl.Series) -> pl.Series | None:
+    """Return a column of integers or strings as Int64 or String; None for other types.
+
+    Unsigned integers too large for 64 bits become strings.
+    """
+    import polars as pl
+
+    if column.dtype.is_integer():
+        integers = column.cast(pl.Int64, strict=False)  # null where a UInt64 is too large
+        fits = integers.null_count() == column.null_count()
+        return integers if fits else column.cast(pl.String)
+    if column.dtype in (pl.String, pl.Categorical, pl.Enum, pl.Boolean):
+        return column.cast(pl.String)
+    return None
+
+
+def to_common_kind(columns: Sequence[pl.Series]) -> list[pl.Series]:
+    """Return all columns as Int64 if every id is an integer as Python writes it, else as String.
+
+    Integers too large for 64 bits and spellings such as 007 or +7 would change on the way to an
+    integer and back; one of them keeps all ids as they were written.
+    """
+    import polars as pl
+
+    integers = [_as_integers(column) for column in columns]
+    whole = [column for column in integers if column is not None]
+    if len(whole) == len(columns):
+        return whole
+    return [column.cast(pl.String) for column in columns]
+
+
+def _as_integers(column: pl.Series) -> pl.Series | None:
+    import polars as pl
+
+    if column.dtype == pl.Int64:
+        return column
+    if not column.str.contains(PLAIN_INTEGER).all():
+        return None
+    integers = column.cast(pl.Int64, strict=False)
+    return None if integers.null_count() else integers
+
+
+def number_nodes(source: pl.Series, target: pl.Series) -> tuple[NDArray[np.int32], pl.Series]:
+    """Number the ids of edges: integers ascending, strings in the order of the file.
+
+    Args:
+        source: First ids of the edges.
+        target: Second ids, of the same kind as `source`.
+
+    Returns:
+        Pairs of node indices `[num_edges, 2]`, and the id of each node.
+    """
+    import polars as pl
+
+    if source.dtype == pl.Int64 and len(source):
+        ends = source.to_numpy(), target.to_numpy()
+        low = min(int(end.min()) for end in ends)
+        span = max(int(end.max()) for end in ends) - low + 1
+        if span <= 4 * len(source) + 2**20:
+            return _number_dense(*ends, low, span)
+    ids = _first_seen(source, target)
+    ids = ids.sort() if ids.dtype == pl.Int64 else ids
+    pairs = np.empty((len(source), 2), dtype=np.int32)
+    pairs[:, 0] = positions(source, ids)
+    pairs[:, 1] = positions(target, ids)
+    return pairs, ids
+
+
+def _number_dense(
+    source: NDArray[np.int64], target: NDArray[np.int64], low: int, span: int
+) -> tuple[NDArray[np.int32], pl.Series]:
+    """Number integers of a small range by a table of the whole range."""
+    import polars as pl
+
+    if low:
+        source, target = source - low, target - low
+    seen = np.zeros(span, dtype=bool)
+    seen[source] = True
+    seen[target] = True
+    pairs = np.empty((len(source), 2), dtype=np.int32)
+    if seen.all():
+        pairs[:, 0], pairs[:, 1] = source, target
+    else:
+        index = np.cumsum(seen, dtype=np.int32) - np.int32(1)
+        pairs[:, 0], pairs[:, 1] = index[source], index[target]
+    return pairs, pl.Series(np.flatnonzero(seen) + low, dtype=pl.Int64)
+
+
+def _first_seen(source: pl.Series, target: pl.Series) -> pl.Series:
+    """Return the distinct ids in reading order: row by row, the source before the target."""
+    import polars as pl
+
+    parts = [
+        pl.DataFrame({"id": column[first], "place": 2 * first.cast(pl.Int64) + side})
+        for side, column in enumerate((source, target))
+        for first in [column.arg_unique()]
+    ]
+    return pl.concat(parts).sort("place").unique("id", keep="first", maintain_order=True)["id"]
+
+
+def positions(values: pl.Series, ids: pl.Series) -> NDArray[np.int64]:
+    """Return the position of each value in the distinct `ids`, -1 where it has none."""
+    import polars as pl
+
+    table = pl.DataFrame({"id": ids}).with_row_index("position")
+    joined = pl.DataFrame({"id": values}).join(table, on="id", how="left", maintain_order="left")
+    return joined["position"].cast(pl.Int64).fill_null(-1).to_numpy()
+
+
+def add_nodes(
+    pairs: NDArray[np.integer[Any]], ids: pl.Series, listed: pl.Series
+) -> tuple[NDArray[np.integer[Any]], pl.Series]:
+    """Append listed ids that no edge has, and put integer ids back in ascending order."""
+    import polars as pl
+
+    ids = pl.concat([ids.alias("id"), listed.alias("id")]).unique(maintain_order=True)
+    if ids.dtype != pl.Int64 or ids.is_sorted():
+        return pairs, ids
+    order = ids.arg_sort().to_numpy()
+    place = np.empty(len(order), dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    return place[pairs], ids.sort()
+
+
+def as_array(values: pl.Series) -> NDArray[Any]:
+    """Return ids or labels as int64 or as numpy strings."""
+    import polars as pl
+
+    return values.to_numpy() if values.dtype == pl.Int64 else np.array(values.to_list(), dtype=str)
+
+
+def as_node_names(ids: pl.Series) -> NDArray[Any] | None:
+    """Return ids as an array, or None for 0, 1, 2, ..., which a graph numbers so by itself."""
+    names = as_array(ids)
+    in_order = names.dtype == np.int64 and np.array_equal(names, np.arange(len(names)))
+    return None if in_order else names

@@ -8,8 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pgnn.errors import Parameter, PGNNError
-from pgnn.graph.columns import Column, Columns, edge_columns
-from pgnn.graph.numbering import as_id_column, as_node_names, number_nodes
+from pgnn.graph.columns import (
+    Column,
+    Columns,
+    as_id_column,
+    as_node_names,
+    edge_columns,
+    number_nodes,
+)
 
 if TYPE_CHECKING:
     import networkx as nx

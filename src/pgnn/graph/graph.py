@@ -12,9 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 import pgnn.graph.conversions as conversions
 from pgnn.checks import integer, one_of
 from pgnn.errors import Parameter, PGNNError
-from pgnn.graph.arrays import as_edges, as_features, as_labels, as_node_ids, as_weights
+from pgnn.graph.arrays import (
+    REPEATS,
+    Repeats,
+    as_edges,
+    as_features,
+    as_labels,
+    as_node_ids,
+    as_weights,
+    build_csr,
+)
 from pgnn.graph.columns import Column
-from pgnn.graph.csr import REPEATS, Repeats, build_csr
 
 if TYPE_CHECKING:
     import networkx as nx

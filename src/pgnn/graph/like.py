@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pgnn.errors import Parameter, PGNNError
-from pgnn.graph.arrays import as_labels
+from pgnn.graph.arrays import Repeats, as_labels
 from pgnn.graph.columns import known_pair
 from pgnn.graph.conversions import Frame, is_frame
-from pgnn.graph.csr import Repeats
 from pgnn.graph.graph import Graph
 
 if TYPE_CHECKING:

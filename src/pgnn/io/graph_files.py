@@ -13,21 +13,33 @@ from numpy.typing import NDArray
 
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
-from pgnn.graph.columns import Column, EdgeColumns, edge_columns, known_pair, plain_name
-from pgnn.graph.conversions import from_networkx, from_scipy
-from pgnn.graph.csr import Repeats
-from pgnn.graph.numbering import (
+from pgnn.graph.arrays import Repeats
+from pgnn.graph.columns import (
+    Column,
+    EdgeColumns,
     add_nodes,
     as_array,
     as_node_names,
+    edge_columns,
+    known_pair,
     number_nodes,
+    plain_name,
     positions,
     to_common_kind,
 )
-from pgnn.io.atomic import StrPath, as_path
-from pgnn.io.notes import Header, ReadNotes
-from pgnn.io.tables import NUMBER, Problem, Table, TextTable, format_suffix, read_table
+from pgnn.graph.conversions import from_networkx, from_scipy
+from pgnn.io.tables import (
+    NUMBER,
+    Header,
+    Problem,
+    ReadNotes,
+    Table,
+    TextTable,
+    format_suffix,
+    read_table,
+)
 from pgnn.io.text import read_bytes, shown
+from pgnn.io.write import StrPath, as_path
 
 if TYPE_CHECKING:
     import polars as pl

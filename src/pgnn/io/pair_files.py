@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.graph.arrays import as_written_ids
-from pgnn.graph.columns import edge_columns, known_pair
-from pgnn.graph.numbering import positions, to_common_kind
-from pgnn.io.notes import Header
-from pgnn.io.tables import Problem, Table, TextTable, read_table
+from pgnn.graph.columns import edge_columns, known_pair, positions, to_common_kind
+from pgnn.io.tables import Header, Problem, Table, TextTable, read_table
 from pgnn.io.text import shown
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pgnn.pairs.blocks import in_blocks
 from pgnn.pairs.walks import (
     LENGTHS,
     LONGEST,
@@ -23,7 +22,7 @@ from pgnn.pairs.walks import (
     choose_sources,
     select_columns,
 )
-from pgnn.threads import Progress
+from pgnn.threads import Progress, in_blocks
 
 Array = NDArray[np.float64]
 Pairs = NDArray[np.int64]

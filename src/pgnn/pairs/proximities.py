@@ -10,13 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
-from pgnn.pairs.blocks import in_blocks
 from pgnn.pairs.codes import as_pairs
-from pgnn.pairs.endpoints import ENDPOINT_COLUMNS, describe_endpoints
 from pgnn.pairs.estimates import estimated_walks
-from pgnn.pairs.hops import hops_by_pair, hops_by_source
-from pgnn.pairs.walks import LENGTHS, RESTARTS, WalkMatrix, Walks, exact_walks, steps_of
-from pgnn.threads import Progress, resolve_threads
+from pgnn.pairs.walks import (
+    LENGTHS,
+    RESTARTS,
+    WalkMatrix,
+    Walks,
+    choose_sources,
+    exact_walks,
+    steps_of,
+)
+from pgnn.threads import Progress, in_blocks, resolve_threads
 
 Array = NDArray[np.float64]
 Pairs = NDArray[np.int64]
@@ -429,3 +434,219 @@ def _check(weights: str, max_hops: int, method: str) -> None:
         raise PGNNError(f"method must be one of auto, exact, estimated (got {method!r})")
     if isinstance(max_hops, bool) or not isinstance(max_hops, int) or max_hops < 1:
         raise PGNNError(f"max_hops must be a positive integer (got {max_hops!r})")
+
+
+# ---------------------------------------------------------------------- what the endpoints are
+
+# Columns of both endpoints, in this order. Directions of edges are not read.
+ENDPOINT_COLUMNS = (
+    "neighbour_degree",
+    "two_hop_degree",
+    "clustering",
+    "core",
+    "component",
+)
+# Nodes that lose their core number with an edge are followed so far.
+_MAX_FALLS = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Endpoints:
+    """Numbers of both endpoints of each pair.
+
+    Attributes:
+        columns: By name of `ENDPOINT_COLUMNS`, `[m, 2]`: of the first and of the second node.
+        same_component: Whether a path joins both, `[m]`.
+        limited: For how many pairs the core number may be one too high.
+    """
+
+    columns: dict[str, Array]
+    same_component: NDArray[np.bool_]
+    limited: int
+
+
+def describe_endpoints(
+    graph: Graph, pairs: NDArray[np.int64], lost: NDArray[np.bool_], shared: Array
+) -> Endpoints:
+    """Describe both endpoints of each pair in an undirected graph, without the pair's own edge.
+
+    Args:
+        graph: An undirected graph.
+        pairs: Node indices, `[m, 2]`.
+        lost: Whether the pair is an edge, which is then left out.
+        shared: Of lost pairs, `[num_lost, 2]`: the number of common neighbours, and the sum of
+            1 / degree over them.
+    """
+    from pgnn.pairs.kernels.nodes import core_numbers, cores_without_edges, count_triangles
+
+    degree = graph.degrees.astype(np.float64)
+    rows = np.repeat(np.arange(graph.num_nodes), graph.degrees)
+
+    def over_neighbours(values: Array) -> Array:
+        sums = np.bincount(rows, weights=values[graph.indices], minlength=graph.num_nodes)
+        return sums.astype(np.float64)  # of no edges at all, bincount makes integers
+
+    inverse = 1 / np.maximum(degree, 1)
+    degree_sum = over_neighbours(degree)
+    mean_degree = degree_sum * inverse
+    mean_sum, inverse_sum = over_neighbours(mean_degree), over_neighbours(inverse)
+    other = pairs[:, ::-1]
+    left = degree[pairs] - lost[:, None]  # degrees without the own edge
+    count = np.zeros(len(pairs))
+    resource = np.zeros(len(pairs))
+    count[lost], resource[lost] = shared.T
+    lost_here = lost[:, None]
+
+    neighbour_sum = degree_sum[pairs] - np.where(lost_here, degree[other], 0)
+    # Of the neighbours that stay, each has u, and common ones also v, with a degree less by one.
+    changed = mean_degree[other] + inverse_sum[pairs] - inverse[other] + resource[:, None]
+    two_hop_sum = mean_sum[pairs] - np.where(lost_here, changed, 0)
+    triangles = count_triangles(graph.indptr, graph.indices)[pairs] - count[:, None]
+    core = core_numbers(graph.indptr, graph.indices)
+    cores = core[pairs].astype(np.float64)
+    without = np.empty((int(lost.sum()), 2), dtype=np.int64)
+    limited = cores_without_edges(
+        graph.indptr, graph.indices, core, pairs[lost], _MAX_FALLS, without
+    )
+    cores[lost] = without
+    sizes, same = _components(graph, pairs, lost)
+    has_any = left > 0
+    wedges = left * (left - 1)
+    columns = {
+        "neighbour_degree": np.where(has_any, neighbour_sum / np.maximum(left, 1), 0),
+        "two_hop_degree": np.where(has_any, two_hop_sum / np.maximum(left, 1), 0),
+        "clustering": 2 * triangles / np.maximum(wedges, 1),
+        "core": cores,
+        "component": sizes,
+    }
+    return Endpoints(columns, same, int(limited))
+
+
+def _components(
+    graph: Graph, pairs: NDArray[np.int64], lost: NDArray[np.bool_]
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Sizes of both components `[m, 2]`, and whether they are one; a lost bridge makes two."""
+    from pgnn.pairs.kernels.nodes import components_and_bridges
+
+    component, parent, entered, earliest, subtree = components_and_bridges(
+        graph.indptr, graph.indices
+    )
+    sizes = np.bincount(component, minlength=graph.num_nodes)[component[pairs]].astype(np.float64)
+    same = component[pairs[:, 0]] == component[pairs[:, 1]]
+    is_child = parent[pairs] == pairs[:, ::-1]
+    is_bridge = is_child & (earliest == entered)[pairs] & lost[:, None]
+    below = subtree[pairs]
+    sizes = np.where(is_bridge, below, sizes)
+    sizes -= np.where(is_bridge[:, ::-1], below[:, ::-1], 0)
+    return sizes, same & ~is_bridge.any(axis=1)
+
+
+# ---------------------------------------------------------------------- shortest paths of pairs
+
+Nodes = NDArray[np.int64]
+Hops = NDArray[np.int64]
+
+_BITS = 64
+_SEARCH_PAIRS = 2048
+_NO_LIMIT = 1 << 62
+
+
+def hops_by_source(
+    graph: Graph,
+    reverse: Graph,
+    pairs: Nodes,
+    is_edge: NDArray[np.bool_],
+    max_hops: int,
+    num_threads: int,
+) -> Hops:
+    """Hops from u to v, `[m]`, max_hops + 1 beyond: 64 sources at once, edges one by one.
+
+    Args:
+        graph: The graph.
+        reverse: The reversed graph.
+        pairs: Node indices, `[m, 2]`.
+        is_edge: Whether the pair's edge may not be used.
+        max_hops: The farthest level to search.
+        num_threads: How many threads.
+    """
+    hops = np.empty(len(pairs), dtype=np.int64)
+    edges = pairs[is_edge]
+    hops[is_edge], _ = hops_by_pair(
+        graph, reverse, edges, np.ones(len(edges), dtype=bool), max_hops, num_threads
+    )
+    from_first = choose_sources(pairs, graph.num_nodes)
+    along, against = ~is_edge & from_first, ~is_edge & ~from_first
+    hops[along] = _search(reverse, pairs[along, 0], pairs[along, 1], max_hops, num_threads)
+    hops[against] = _search(graph, pairs[against, 1], pairs[against, 0], max_hops, num_threads)
+    return hops
+
+
+def _search(pulled: Graph, starts: Nodes, ends: Nodes, max_hops: int, num_threads: int) -> Hops:
+    """Hops from each start to its end, `[len(starts)]`.
+
+    Args:
+        pulled: Its rows hold, for every node, the nodes one hop before it.
+        starts: Nodes to search from; equal ones are searched once.
+        ends: The nodes to reach.
+        max_hops: The farthest level to search.
+        num_threads: How many threads.
+    """
+    from pgnn.pairs.kernels.hops import search_block
+
+    sources, places = np.unique(starts, return_inverse=True)
+    order = np.argsort(places, kind="stable")
+    places, nodes = places[order], ends[order]
+    hops = np.empty(len(order), dtype=np.int64)
+
+    def work(block: range, words: tuple[NDArray[np.uint64], ...]) -> None:
+        span = slice(*np.searchsorted(places, [block.start, block.stop]))
+        reads = (nodes[span], places[span] - block.start)
+        levels = np.empty(len(reads[0]), dtype=np.int64)
+        rows = (pulled.indptr, pulled.indices)
+        search_block(rows, sources[block.start : block.stop], reads, max_hops, levels, words)
+        hops[order[span]] = levels
+
+    def make_words() -> tuple[NDArray[np.uint64], ...]:
+        n = pulled.num_nodes
+        return np.empty(n, np.uint64), np.empty(n, np.uint64), np.empty(n, np.uint64)
+
+    in_blocks(work, len(sources), _BITS, make_words, num_threads)
+    return hops
+
+
+def hops_by_pair(
+    graph: Graph,
+    reverse: Graph,
+    pairs: Nodes,
+    is_edge: NDArray[np.bool_],
+    max_hops: int,
+    num_threads: int,
+    max_edges: int = _NO_LIMIT,
+) -> tuple[Hops, int]:
+    """Hops from u to v, `[m]`, each searched from both ends, and how many searches were stopped.
+
+    Args:
+        graph: The graph.
+        reverse: The reversed graph.
+        pairs: Node indices, `[m, 2]`.
+        is_edge: Whether the pair's edge may not be used.
+        max_hops: The farthest level to search.
+        num_threads: How many threads.
+        max_edges: Edges that one search may look at.
+    """
+    from pgnn.pairs.kernels.hops import search_pairs
+
+    hops = np.empty(len(pairs), dtype=np.int64)
+    rows = (graph.indptr, graph.indices), (reverse.indptr, reverse.indices)
+    limits = (max_hops, max_edges)
+
+    def work(block: range, lists: tuple[Nodes, ...]) -> int:
+        span = slice(block.start, block.stop)
+        return int(search_pairs(*rows, pairs[span], is_edge[span], limits, hops[span], lists))
+
+    def make_lists() -> tuple[Nodes, ...]:
+        n = graph.num_nodes
+        return np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+
+    stopped = in_blocks(work, len(pairs), _SEARCH_PAIRS, make_lists, num_threads)
+    return hops, sum(stopped)

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pgnn.graph import Graph
-from pgnn.pairs.blocks import in_blocks
 from pgnn.pairs.codes import as_pairs, edge_codes, is_among
 from pgnn.positions import anchor_ppr
-from pgnn.threads import resolve_threads
+from pgnn.threads import in_blocks, resolve_threads
 
 Floats = NDArray[np.float32]
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgnn.graph import Graph
-from pgnn.pairs.blocks import in_blocks
-from pgnn.threads import Progress
+from pgnn.threads import Progress, in_blocks
 
 Array = NDArray[np.float64]
 

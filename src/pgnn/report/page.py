@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pgnn.errors import PGNNError
-from pgnn.io.atomic import open_atomic
+from pgnn.io.write import open_atomic
 
 # Integers beyond this are not exact in JavaScript, so ids beyond it are shown as text.
 _LARGEST_EXACT = 1 << 53

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from pgnn.errors import PGNNError
-from pgnn.io.atomic import open_atomic
+from pgnn.io.write import open_atomic
 
 FORMAT = 1
 

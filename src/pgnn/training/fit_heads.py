@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,11 +29,9 @@ from pgnn.errors import PGNNError
 from pgnn.evaluation.metrics import roc_auc
 from pgnn.names import Task
 from pgnn.nn.heads import PairHeads
-from pgnn.training.adamw import AdamW
 from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
 from pgnn.training.fit import Epoch, Fit, Progress, one_thread
 from pgnn.training.recipe import Recipe
-from pgnn.training.ridge import fit_ridge
 from pgnn.training.seeds import Purpose, generator_of, seed_of
 
 ROUNDS = 12
@@ -503,3 +501,127 @@ def _labels(num_positive: int, num_negative: int, members: int) -> Tensor:
 def _copy(targets: list[Any], sources: list[Tensor]) -> None:
     for target, source in zip(targets, sources, strict=True):
         target.copy_(source)
+
+
+_PENALTY = 30.0  # on squared weights, where a link that is got wrong costs about 1
+_MAX_STEPS = 30
+_ENOUGH = 1e-5  # gain per link below which the search ends
+
+
+def fit_ridge(
+    columns: Tensor,
+    num_links: int,
+    *,
+    log_density: Tensor,
+    log_missing: Tensor,
+    start: Tensor | None = None,
+) -> Tensor:
+    r"""Fit f(c) = w . c + b to the loss of the heads, plus a penalty \|w\|^2.
+
+    Links and negatives have the same total weight. Gauss-Newton steps, halved until they help.
+
+    Args:
+        columns: Scaled columns, links first, `[m, columns]`.
+        num_links: How many rows are links.
+        log_density: Of each row, as in `HeadData`.
+        log_missing: Of each row, as in `HeadData`.
+        start: Where to begin; by default at 0.
+
+    Returns:
+        The weights and, last, b: float64 `[columns + 1]`.
+    """
+    count = len(columns)
+    x = torch.cat([columns, columns.new_ones(count, 1)], dim=1).double()
+    labels = (torch.arange(count, device=x.device) < num_links).double()
+    weights = labels + (1 - labels) * num_links / (count - num_links)
+    penalty = x.new_full((x.shape[1],), _PENALTY)
+    penalty[-1] = 1e-6
+
+    def logits_of(solution: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the logits that training compares with labels, and their slope in f."""
+        f = x @ solution
+        return f - softplus(f + log_missing) - log_density, torch.sigmoid(-f - log_missing)
+
+    def cost_of(solution: Tensor) -> float:
+        logits, _ = logits_of(solution)
+        return float(weights @ (softplus(logits) - labels * logits) + 0.5 * penalty @ solution**2)
+
+    solution = torch.zeros_like(penalty) if start is None else start
+    cost = cost_of(solution)
+    for _ in range(_MAX_STEPS):
+        logits, slope = logits_of(solution)
+        chance = torch.sigmoid(logits)
+        gradient = x.T @ (weights * (chance - labels) * slope) + penalty * solution
+        bend = weights * chance * (1 - chance) * slope**2
+        step = torch.linalg.solve((x * bend[:, None]).T @ x + penalty.diag(), gradient)
+        length = 1.0
+        while (reached := cost_of(solution - length * step)) > cost and length > 1e-4:
+            length /= 2
+        if reached > cost:
+            break
+        solution, gain, cost = solution - length * step, cost - reached, reached
+        if gain < _ENOUGH * num_links:
+            break
+    return solution
+
+
+_BETAS = (0.9, 0.999)
+_EPS = 1e-8
+
+
+class AdamW:
+    """Adam with decoupled weight decay (Loshchilov & Hutter, arXiv:1711.05101).
+
+    Args:
+        parameters: What to train.
+        decayed: Which of these weight decay shrinks.
+        weight_decay: By which share of the learning rate.
+
+    Attributes:
+        means: Running means of gradients.
+        squares: Running means of their squares.
+        num_steps: Steps so far, one number per parameter.
+    """
+
+    def __init__(
+        self, parameters: Sequence[Tensor], decayed: Sequence[bool], *, weight_decay: float
+    ) -> None:
+        self.parameters = list(parameters)
+        self.means = [torch.zeros_like(p, requires_grad=False) for p in self.parameters]
+        self.squares = [torch.zeros_like(m) for m in self.means]
+        self.num_steps = [torch.zeros((), device=m.device) for m in self.means]
+        places = range(len(self.parameters))
+        self._groups = [
+            ([i for i in places if decayed[i]], weight_decay),
+            ([i for i in places if not decayed[i]], 0.0),
+        ]
+
+    @torch.no_grad()
+    def step(self, rate: float) -> None:
+        """Move all parameters along their gradients and forget the gradients."""
+        torch._foreach_add_(self.num_steps, 1)
+        for places, decay in self._groups:
+            if not places:
+                continue
+            torch._fused_adamw_(
+                [self.parameters[i] for i in places],
+                [_gradient(self.parameters[i]) for i in places],
+                [self.means[i] for i in places],
+                [self.squares[i] for i in places],
+                [],
+                [self.num_steps[i] for i in places],
+                lr=rate,
+                beta1=_BETAS[0],
+                beta2=_BETAS[1],
+                weight_decay=decay,
+                eps=_EPS,
+                amsgrad=False,
+                maximize=False,
+            )
+        for parameter in self.parameters:
+            parameter.grad = None
+
+
+def _gradient(parameter: Tensor) -> Tensor:
+    assert parameter.grad is not None, "backward() comes before step()"
+    return parameter.grad

@@ -27,8 +27,7 @@ from numpy.typing import NDArray
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.io import id_array
-from pgnn.io.atomic import make_folder, open_atomic
-from pgnn.io.write import write_columns
+from pgnn.io.write import make_folder, open_atomic, write_columns
 from pgnn.names import BEST
 from pgnn.pairs.codes import as_pairs, edge_codes, is_among
 from pgnn.pairs.sets import PairSet

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgnn.graph.numbering import add_nodes, as_node_names, number_nodes, positions, to_common_kind
+from pgnn.graph.columns import add_nodes, as_node_names, number_nodes, positions, to_common_kind
 
 strings = st.text("abc", min_size=1, max_size=2)
 integers = st.integers(-5, 5) | st.integers(-(2**62), 2**62)

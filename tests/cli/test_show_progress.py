@@ -7,8 +7,8 @@ import time
 import pytest
 from rich.console import Console
 
-from pgnn.cli import progress
-from pgnn.cli.progress import COMPILING, TrainingBar, all_of, counting_bar, working
+from pgnn.cli import show as progress
+from pgnn.cli.show import COMPILING, TrainingBar, all_of, counting_bar, working
 from pgnn.training.fit import Epoch
 
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from pgnn.training.adamw import AdamW
+from pgnn.training.fit_heads import AdamW
 
 
 def test_adamw_steps_as_torch_does() -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 
 from pgnn import Graph
-from pgnn.pairs import endpoints
-from pgnn.pairs.endpoints import ENDPOINT_COLUMNS, describe_endpoints
+from pgnn.pairs import proximities as endpoints
+from pgnn.pairs.proximities import ENDPOINT_COLUMNS, describe_endpoints
 from strategies import graphs
 
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgnn import Graph
-from pgnn.pairs import hops as module
-from pgnn.pairs.hops import hops_by_pair, hops_by_source
+from pgnn.pairs import proximities as module
+from pgnn.pairs.proximities import hops_by_pair, hops_by_source
 from strategies import graphs
 
 
@@ -49,7 +49,7 @@ def test_blocks_and_threads_do_not_change_hops(monkeypatch, directed):
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     none = np.zeros(len(pairs), dtype=bool)
     one = hops_by_source(graph, graph.reversed(), pairs, none, 20, 1)
-    monkeypatch.setattr(module, "_BLOCK_PAIRS", 100)
+    monkeypatch.setattr(module, "_SEARCH_PAIRS", 100)
     for num_threads in (1, 3):
         inputs = graph, graph.reversed(), pairs, none, 20, num_threads
         np.testing.assert_array_equal(hops_by_source(*inputs), one)
@@ -57,7 +57,7 @@ def test_blocks_and_threads_do_not_change_hops(monkeypatch, directed):
 
 
 def test_searches_that_were_stopped_are_counted_over_all_blocks(monkeypatch):
-    monkeypatch.setattr(module, "_BLOCK_PAIRS", 2)
+    monkeypatch.setattr(module, "_SEARCH_PAIRS", 2)
     path = Graph.from_networkx(nx.path_graph(12))
     pairs, none = np.array([(0, 11), (0, 2), (1, 10), (11, 0)]), np.zeros(4, dtype=bool)
     found, stopped = hops_by_pair(path, path, pairs, none, 48, 1, max_edges=4)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgnn.pairs.blocks import in_blocks
+from pgnn.threads import in_blocks
 
 
 @given(num_items=st.integers(0, 40), size=st.integers(1, 15), num_threads=st.integers(1, 3))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from pgnn.training.ridge import _PENALTY, fit_ridge
+from pgnn.training.fit_heads import _PENALTY, fit_ridge
 
 
 def _cost(solution, columns, num_links, density, missing):

@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import given, settings
 
 from pgnn import Graph, anchor_distances
-from pgnn.positions import order
-from pgnn.positions.order import is_kept, relabelled, row_arrays
+from pgnn.positions import hops as order
+from pgnn.positions.hops import is_kept, relabelled, row_arrays
 from strategies import graphs
 
 
