@@ -79,7 +79,7 @@ def start(tmp_path):
 def test_reproduce_runs_every_cell_once(runs, start):
     start("all", protocols=["released", "paper"], models=None, runs=1)
     cells = {(job.column, job.model, job.protocol, job.seed) for job in runs.jobs}
-    assert len(runs.jobs) == len(cells) == 8 * 9 * 2
+    assert len(runs.jobs) == len(cells) == 8 * 10 * 2
     assert {model for _, model, _, _ in cells} == set(MODELS)
     assert {column for column, _, _, _ in cells} == {column.name for column in columns_of("all")}
     assert len(Store(start.path).records()) == len(runs.jobs) + 8 * 2 * len(HEURISTICS)

@@ -42,7 +42,6 @@ PRESETS = {
     "pgnn-e-1l": Preset(1),
     "pgnn-e-2l": Preset(2),
     "pgnn-p-2l": Preset(2, "ppr", agg_m="mean", gate="vector", c=4.0, eval_draws=8),
-    "pgnn-best": Preset(2, "ppr", agg_m="mean", gate="vector", eval_draws=8, alpha=0.15, tol=1e-4),
 }
 
 _PAPER: dict[str, Any] = {"message": "paper", "gate": "none", "sigma": "tanh", "normalize": False}
