@@ -29,7 +29,7 @@ def test_models_are_those_with_a_label_each_of_its_own():
 
 def test_models_hold_rows_of_the_table_and_the_best():
     assert names.MODELS[: len(names.TABLE_ROWS)] == names.TABLE_ROWS
-    assert names.BEST == names.TABLE_ROWS[-1]
+    assert names.TABLE_ROWS[-1] == names.BEST
     assert set(names.LINK_MODELS) <= set(names.MODELS)
     assert names.NODE2VEC not in names.MODELS
 
