@@ -43,6 +43,7 @@ figures: $(READY) ## Draw the figures of docs/ again
 	$(BIN)/python docs/figures/bourgain.py
 	$(BIN)/python docs/figures/theory.py
 	$(BIN)/python docs/figures/how_it_works.py
+	$(BIN)/python docs/figures/calibration.py
 
 # Tests of reports drive a real browser; where there is none they are skipped, and say so.
 browser:

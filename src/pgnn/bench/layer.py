@@ -69,12 +69,12 @@ def run(nodes: list[int] | None = None, num_threads: int | None = None) -> Itera
         sizes = ", ".join(map(str, SIZES))
         raise PGNNError(f"there is no size of {min(unknown)} nodes; there are {sizes}")
     for count in nodes or SIZES:
-        found = {
+        measured = {
             way: in_child("pgnn.bench.layer", count, way, num_threads or "")
             for way in ("fused", "eager", "released")
             if getattr(SIZES[count], way)
         }
-        fused, eager, released = (found.get(way, {}) for way in ("fused", "eager", "released"))
+        fused, eager, released = (measured.get(way, {}) for way in ("fused", "eager", "released"))
         yield Row(
             nodes=count,
             sets=fused["sets"],

@@ -23,6 +23,6 @@ def best_time(call: Callable[[], Any], repeats: int) -> float:
 def in_child(module: str, *arguments: object) -> dict[str, Any]:
     """Run a module in a new process, so that peaks of memory do not mix; return its JSON."""
     command = [sys.executable, "-m", module, *map(str, arguments)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)  # noqa: S603
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    child = subprocess.run(command, stdout=subprocess.PIPE, check=True)  # noqa: S603
+    document: dict[str, Any] = json.loads(child.stdout)
+    return document

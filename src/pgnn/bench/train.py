@@ -120,8 +120,8 @@ def ours_run(split: Split, epochs: int) -> tuple[list[float], float]:
     settings = FitSettings(epochs=epochs, eval_every=epochs)
     model = make_model()
     start = time.perf_counter()
-    found = fit(model, DotDecoder(), [split], settings=settings, draws=DRAWS, seed=SEED)
-    return [record.loss for record in found.history], time.perf_counter() - start
+    fitted = fit(model, DotDecoder(), [split], settings=settings, draws=DRAWS, seed=SEED)
+    return [record.loss for record in fitted.history], time.perf_counter() - start
 
 
 def released_run(split: Split, epochs: int) -> tuple[list[float], float, float]:

@@ -211,12 +211,12 @@ def _markdown(table: LinkTable) -> str:
             "**Calibration error** (and Brier score) of chances\n",
             _grid(table, judged, _chances_text),
         ]
-    asked = [row for row in table.rows if _any(table, row, "top_hits")]
-    if asked:
+    rows = [row for row in table.rows if _any(table, row, "top_hits")]
+    if rows:
         hidden = ["hidden edges in all", *(f"{table.hidden_edges[c]:.0f}" for c in table.columns)]
         parts += [
             f"**How many of the {TOP} likeliest missing links are hidden edges**\n",
-            f"{_grid(table, asked, _hits_text)}| {' | '.join(hidden)} |\n",
+            f"{_grid(table, rows, _hits_text)}| {' | '.join(hidden)} |\n",
         ]
     return "\n".join(parts)
 

@@ -186,8 +186,8 @@ def reproduce_links(
     stored = [LinkRecord.from_json(record) for record in store.records()]
     _write_tables(LinkResults(link_tables(stored)), out)
     names = {graph.name for graph in graphs.graphs}
-    asked = [r for r in stored if r.column in names and r.protocol in protocols]
-    return LinkResults(link_tables(asked))
+    chosen = [r for r in stored if r.column in names and r.protocol in protocols]
+    return LinkResults(link_tables(chosen))
 
 
 # ---------------------------------------------------------------------- what to run

@@ -108,16 +108,16 @@ class Batch:
 
     def digest(self, parts: Sequence[Part]) -> str:
         """Return a fingerprint of the visible graphs, their features, and the pairs of parts."""
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         graph = self.graph
         for array in (self.sizes, graph.indptr, graph.indices, graph.weights, graph.x):
-            found.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
+            digest.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
         for split in self.splits:
             for part in parts:
                 chosen = getattr(split, part)
-                found.update(f"{part} {len(chosen)} ".encode())
-                found.update(chosen.pairs.tobytes() + chosen.labels.tobytes())
-        return found.hexdigest()
+                digest.update(f"{part} {len(chosen)} ".encode())
+                digest.update(chosen.pairs.tobytes() + chosen.labels.tobytes())
+        return digest.hexdigest()
 
     def sample(self, draws: Draws, rng: np.random.Generator) -> AnchorSets:
         """Draw anchor-sets for each graph of the union."""
@@ -131,9 +131,11 @@ class Batch:
         """Sample anchor-sets and measure every node's position to them."""
         sets = self.sample(draws, rng)
         if draws.proximity == "hops":
-            found = anchor_distances(self.graph, sets, cutoff=draws.cutoff, num_threads=num_threads)
-            positions = Positions.from_distances(found)
-            if found.lengths is not None:
+            distances = anchor_distances(
+                self.graph, sets, cutoff=draws.cutoff, num_threads=num_threads
+            )
+            positions = Positions.from_distances(distances)
+            if distances.lengths is not None:
                 positions = positions.quantised()  # a learned gate is then a table, as for hops
         else:
             ppr = self._ppr(sets, draws, num_threads)

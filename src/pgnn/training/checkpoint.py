@@ -49,13 +49,13 @@ def load_checkpoint(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        found = json.loads(metadata["pgnn"])
-        written = int(found["format"])
+        document = json.loads(metadata["pgnn"])
+        written = int(document["format"])
         if written > FORMAT:
             raise PGNNError(
                 f"{path}: this checkpoint has format {written}, newer than {FORMAT}; update pgnn"
             )
-        description = found["description"]
+        description = document["description"]
         if not isinstance(description, dict):
             raise TypeError("its description is no table")
     except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
