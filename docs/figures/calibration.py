@@ -28,6 +28,7 @@ from pgnn.training.recipe import Recipe
 
 ROOT = Path(__file__).parents[2]
 SEEDS = (0, 1, 2)
+FEWEST = 10  # pairs of a bin that is drawn
 # Okabe and Ito's colours, which colour-blind readers tell apart.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9")
 
@@ -60,7 +61,7 @@ def draw(curves: dict[str, Any]) -> None:
     figure, axes = plt.subplots(figsize=(5.6, 5.2), layout="constrained")
     axes.plot([0, 1], [0, 1], color="0.6", linewidth=1, linestyle="--")
     for colour, (name, curve) in zip(COLOURS, curves.items(), strict=False):
-        rows = curve["bins"]
+        rows = [row for row in curve["bins"] if row["pairs"] >= FEWEST]
         x, y = [r["chance"] for r in rows], [r["share"] for r in rows]
         axes.plot(x, y, color=colour, linewidth=1, alpha=0.6)
         sizes = [4 + 60 * r["pairs"] / max(q["pairs"] for q in rows) for r in rows]
