@@ -240,7 +240,8 @@ class _Job:
             for way in walks.ways:
                 way[~same_component] = 0.0  # rounding would tell that there was an edge
             return walks
-        return estimated_walks(*where, same_component, self.num_threads, progress)
+        no_hubs = not self.graph.directed and self.graph.degrees.max(initial=0) <= HUB_DEGREE
+        return estimated_walks(*where, same_component, self.num_threads, progress, no_hubs)
 
     def hops(self, walks: Walks, *, backward: bool = False) -> tuple[Array, list[str]]:
         """Hops from u to v or, backward, from v to u (where the own edge is of no use anyway)."""
@@ -274,14 +275,22 @@ class _Job:
         in_blocks(work, len(self.pairs), _BLOCK_PAIRS, lambda: None, self.num_threads)
         return result
 
-    def three_paths(self, rows_u: Graph, rows_v: Graph) -> Array:
-        """Sums of 1 / sqrt(d_a d_b) over 3-paths, `[m]`."""
+    def three_paths(self, rows_u: Graph, rows_v: Graph, walks: Walks) -> Array:
+        """Sums of 1 / sqrt(d_a d_b) over 3-paths, `[m]`; walks may know some already."""
+        if walks.three_paths is None:
+            return self._three_paths(rows_u, rows_v, self.pairs)
+        result = walks.three_paths.copy()
+        left = result < 0
+        result[left] = self._three_paths(rows_u, rows_v, self.pairs[left])
+        return result
+
+    def _three_paths(self, rows_u: Graph, rows_v: Graph, pairs: Pairs) -> Array:
         from pgnn.pairs.kernels.counts import sum_three_paths
 
         first, second = (rows_u.indptr, rows_u.indices), (rows_v.indptr, rows_v.indices)
         worth = tuple(1 / np.sqrt(np.maximum(rows.degrees, 1)) for rows in (rows_u, rows_v))
-        order = np.argsort(self.pairs[:, 0], kind="stable")
-        sorted_pairs = self.pairs[order]
+        order = np.argsort(pairs[:, 0], kind="stable")
+        sorted_pairs = pairs[order]
         result = np.empty(len(order))
         hub_degree = _NO_HUB if self.exact else HUB_DEGREE
         n = self.graph.num_nodes
@@ -312,7 +321,7 @@ def _undirected(job: _Job, progress: Progress | None) -> tuple[dict[str, Array],
     columns["common_neighbours"] = common
     degree = graph.degrees[job.pairs].astype(np.float64) - lost[:, None]
     columns["jaccard"] = common / np.maximum(degree.sum(axis=1) - common, 1)
-    columns["three_paths"] = job.three_paths(graph, graph)
+    columns["three_paths"] = job.three_paths(graph, graph, walks)
     columns["hops"], notes = job.hops(walks)
     strength = _without_own(
         job, job.matrix.out_strength[job.pairs], degree, np.stack([lost, lost], axis=1)
@@ -355,7 +364,7 @@ def _directed(job: _Job, progress: Progress | None) -> tuple[dict[str, Array], l
         count, _, resource = job.shared(rows, across, _worth(graph.degrees)).T
         columns[f"two_paths_{way}"] = count
         columns[f"resource_allocation_{way}"] = resource
-        columns[f"three_paths_{way}"] = job.three_paths(rows, across)
+        columns[f"three_paths_{way}"] = job.three_paths(rows, across, walks)
         columns[f"hops_{way}"], more = job.hops(walks, backward=way == "backward")
         notes += more
     columns["reverse_edge"] = has_reverse.astype(np.float64)

@@ -1,8 +1,13 @@
-"""Walks of pairs on large graphs: a few steps from each end, which meet in the middle.
+"""Walks, 3-paths and hops of pairs on large graphs: a few steps from each end, which meet.
 
 S^(i+j)[u, v] is the inner product of S^i from u and S^j from v. The walks of a few steps from a
 node stay in a small ball around it: its nodes have local numbers in the order in which they are
-reached, so those of the first i steps come first.
+reached, so those of the first i steps come first. The same balls hold the first two steps of
+3-paths, and say how far u and v are apart.
+
+A matrix is `(indptr, indices, strengths, row_root, column_root)`: an entry of S is the strength of
+an edge times the root of its row and that of its column. `strengths` is empty where all are 1, as
+most time is spent waiting for memory. For the same reason rows are asked for early.
 """
 
 from __future__ import annotations
@@ -11,6 +16,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+
+from pgnn.pairs.kernels.prefetch import prefetch
 
 # The second step may follow this many times more edges: short walks matter most.
 MORE_AT_FIRST = 4
@@ -21,7 +28,9 @@ _MOST_GROWTH = 10.0
 
 
 @njit(nogil=True, cache=True)
-def _expand(matrix: Any, start: int, own: Any, max_edges: int, keep_last: bool, ball: Any) -> Any:
+def _expand(
+    matrix: Any, start: int, own: Any, max_edges: int, keep_last: bool, worth: Any, ball: Any
+) -> Any:
     """Walk from a node as many steps as max_edges edges allow, at least one.
 
     The last step reaches most nodes and is not needed by itself, only summed up, see `_last_step`.
@@ -29,33 +38,38 @@ def _expand(matrix: Any, start: int, own: Any, max_edges: int, keep_last: bool, 
     in number as they did, would be too many.
 
     Args:
-        matrix: `(indptr, indices, entries)`.
+        matrix: See above.
         start: The node.
         own: `(tail, head, both, scales)`: the edge to leave out from tail to head (and back, if
             `both`), and what rows and columns are then multiplied by: before and after a step, of
             tail and of head. tail is -1 to leave out nothing.
         max_edges: How many edges may be followed.
         keep_last: Whether the ball holds the last step too.
-        ball: Result: `(nodes, place, x, counts)`: the nodes, the local number of each node or -1,
-            S^k at each local number, `[max_steps + 1, ...]`, and how many nodes k steps reach.
+        worth: One number per node, to sum up over the nodes between; empty to sum up nothing.
+        ball: Result: `(nodes, place, x, counts, between)`: the nodes, the local number of each node
+            or -1, S^k at each local number, `[max_steps + 1, ...]`, how many nodes k steps reach,
+            and, after two steps, the summed worth of the nodes a on paths start - a - b to each b.
 
     Returns:
         The number of steps, and how many of them the ball holds.
     """
-    indptr, indices, entries = matrix
+    indptr, indices, strengths, row_root, column_root = matrix
     tail, head, both, scales = own
-    nodes, place, x, counts = ball
+    nodes, place, x, counts, between = ball
+    is_weighted = strengths.shape[0] > 0
     for local in range(counts[-1]):
         place[nodes[local]] = -1
     nodes[0], place[start], x[0, 0], counts[0] = start, 0, 1.0, 1
-    counts[-1] = 1
+    counts[-1], between[0] = 1, 0.0
     count, edges, cost, depth, steps = 1, 0, 0, 0, 0
     while depth < x.shape[0] - 1:
         limit = max_edges * MORE_AT_FIRST if depth == 1 else max_edges
         cost_before, cost = max(cost, 1), 0
         for local in range(count):
             if x[depth, local] != 0.0:
-                cost += indptr[nodes[local] + 1] - indptr[nodes[local]]
+                first = indptr[nodes[local]]
+                prefetch(indices, first)
+                cost += indptr[nodes[local] + 1] - first
                 if edges + cost > limit and depth > 0:
                     break
         if edges + cost > limit and depth > 0:
@@ -67,6 +81,7 @@ def _expand(matrix: Any, start: int, own: Any, max_edges: int, keep_last: bool, 
             if edges + cost * cost // cost_before > following or steps == x.shape[0] - 1:
                 break
         reached = count
+        sums_worth = depth == 1 and worth.shape[0] > 0
         for local in range(count):
             x[depth + 1, local] = 0.0
         for local in range(reached):
@@ -74,6 +89,7 @@ def _expand(matrix: Any, start: int, own: Any, max_edges: int, keep_last: bool, 
             if amount == 0.0:
                 continue
             a = nodes[local]
+            amount *= row_root[a]
             barred = -1
             if a == tail:
                 barred = head
@@ -92,9 +108,14 @@ def _expand(matrix: Any, start: int, own: Any, max_edges: int, keep_last: bool, 
                     place[b] = there
                     nodes[there] = b
                     x[depth + 1, there] = 0.0
+                    between[there] = 0.0
                     count += 1
-                x[depth + 1, there] += amount * entries[entry]
+                x[depth + 1, there] += amount * strengths[entry] if is_weighted else amount
+                if sums_worth:
+                    between[there] += worth[a]
         depth += 1
+        for local in range(count):
+            x[depth, local] *= column_root[nodes[local]]
         if tail >= 0:
             if place[tail] >= 0:
                 x[depth, place[tail]] *= scales[2]
@@ -111,10 +132,11 @@ def _last_step(matrix: Any, own: Any, ball_v: Any, depth_v: int, ball_u: Any, de
 
     All of u's ball is meant: depth_u is its last step.
     """
-    indptr, indices, entries = matrix
+    indptr, indices, strengths, row_root, column_root = matrix
     tail, head, both, scales = own
     nodes, x, counts = ball_v[0], ball_v[2], ball_v[3]
     place_u, x_u = ball_u[1], ball_u[2]
+    is_weighted = strengths.shape[0] > 0
     total = 0.0
     for local in range(counts[depth_v]):
         amount = x[depth_v, local]
@@ -129,63 +151,134 @@ def _last_step(matrix: Any, own: Any, ball_v: Any, depth_v: int, ball_u: Any, de
             if both:
                 barred = tail
             amount *= scales[1]
+        sums = 0.0
         for entry in range(indptr[a], indptr[a + 1]):
             b = indices[entry]
             there = place_u[b]
             if there < 0 or b == barred:
                 continue
-            part = amount * entries[entry] * x_u[depth_u, there]
+            part = column_root[b] * x_u[depth_u, there]
+            if is_weighted:
+                part *= strengths[entry]
             if b == tail:
                 part *= scales[2]
             elif b == head:
                 part *= scales[3]
-            total += part
+            sums += part
+        if sums != 0.0:
+            total += amount * row_root[a] * sums
     return total
 
 
 @njit(nogil=True, cache=True)
+def _sum_three_paths(matrix: Any, u: int, v: int, worth: Any, ball_u: Any) -> Any:
+    """Sum worth[a] worth[b] over the simple paths u - a - b - v of an undirected graph.
+
+    u's ball leaves the own edge out, so no path starts with it; those that end with it are skipped.
+    """
+    indptr, indices = matrix[:2]
+    place_u, between = ball_u[1], ball_u[4]
+    total = 0.0
+    for entry in range(indptr[v], indptr[v + 1]):
+        b = indices[entry]
+        there = place_u[b]
+        if there >= 0 and b != u:
+            total += worth[b] * between[there]
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _is_one_step_apart(
+    matrix: Any, own: Any, ball_v: Any, depth_v: int, steps_v: int, place_u: Any, max_edges: int
+) -> bool:
+    """Whether one more step than `steps_v` from v ends in u's ball; False too if it takes too long.
+
+    Only nodes that v's last held step reached first are followed: a shortest path has one of them.
+    """
+    indptr, indices = matrix[:2]
+    tail, head, both = own[:3]
+    nodes, counts = ball_v[0], ball_v[3]
+    edges = 0
+    for local in range(counts[depth_v - 1] if depth_v > 0 else 0, counts[depth_v]):
+        a = nodes[local]
+        for entry in range(indptr[a], indptr[a + 1]):
+            b = indices[entry]
+            if (a == tail and b == head) or (both and a == head and b == tail):
+                continue
+            if steps_v == depth_v:
+                edges += 1
+                if place_u[b] >= 0:
+                    return True
+                continue
+            edges += indptr[b + 1] - indptr[b]
+            for further in range(indptr[b], indptr[b + 1]):
+                c = indices[further]
+                if place_u[c] < 0 or (b == tail and c == head):
+                    continue
+                if not (both and b == head and c == tail):
+                    return True
+            if edges > max_edges:
+                return False
+    return False
+
+
+@njit(nogil=True, cache=True)
 def meet_pairs(
-    out_matrix: Any, in_matrix: Any, pairs: Any, edges: Any, max_edges: int, result: Any, balls: Any
+    out_matrix: Any,
+    in_matrix: Any,
+    pairs: Any,
+    edges: Any,
+    worth: Any,
+    max_edges: int,
+    result: Any,
+    balls: Any,
 ) -> None:
     """Walks from u to v of as many steps as the balls of both allow.
 
     Args:
-        out_matrix: `(indptr, indices, entries)` of S.
-        in_matrix: The same of S transposed.
+        out_matrix: S, see above.
+        in_matrix: S transposed.
         pairs: Node indices, `[num_pairs, 2]`; the ball of u is used again by pairs that follow.
         edges: `(kind, scales)`: 0 where the pair is no edge, 1 where the arc from u to v is left
             out, -1 where that from v to u is, 2 where both are; and, `[num_pairs, 8]`, the factors
             of `_expand` from u, then from v.
+        worth: One number per node, to sum up over 3-paths of an undirected graph; or empty.
         max_edges: How many edges each ball may follow.
-        result: `(series, horizon, hops)`: S^k[u, v], `[num_pairs, num_steps + 1]`; the last k that
-            it holds, at most num_steps; and the first k at which it is not 0, or 0.
+        result: `(series, horizon, hops, three_paths)`: S^k[u, v], `[num_pairs, any]`; the last k
+            that it holds; the edges of a shortest path, or 0 where it is longer than horizon, or
+            perhaps one edge longer; and the sum of worth[a] worth[b] over the simple paths
+            u - a - b - v, or -1 where the ball does not hold two steps.
         balls: Two balls, see `_expand`, and a list `[...]` of local numbers.
     """
     kind, scales = edges
-    series, horizon, hops = result
+    series, horizon, hops, three_paths = result
     ball_u, ball_v, mapped = balls
     place_u, x_u, counts_u = ball_u[1], ball_u[2], ball_u[3]
     nodes_v, x_v, counts_v = ball_v[0], ball_v[2], ball_v[3]
     source, depth_u = -1, 0
-    for p in range(pairs.shape[0]):
+    num_pairs = pairs.shape[0]
+    for p in range(num_pairs):
         u, v = pairs[p, 0], pairs[p, 1]
+        following = min(p + 1, num_pairs - 1)
+        for end in range(2):
+            prefetch(in_matrix[1], in_matrix[0][pairs[following, end]])
         if kind[p] == 0:
             from_v = (-1, -1, False, scales[p, :4])
             if u != source:
-                depth_u, _ = _expand(out_matrix, u, from_v, max_edges, True, ball_u)
+                depth_u, _ = _expand(out_matrix, u, from_v, max_edges, True, worth, ball_u)
                 source = u
         else:
             both = kind[p] == 2
             tail, head = (v, u) if kind[p] == -1 else (u, v)
             from_u = (tail, head, both, scales[p, :4])
-            depth_u, _ = _expand(out_matrix, u, from_u, max_edges, True, ball_u)
+            depth_u, _ = _expand(out_matrix, u, from_u, max_edges, True, worth, ball_u)
             source = -1
             # Seen from v, edges are followed against their direction.
             from_v = (head, tail, both, scales[p, 4:])
-        steps_v, depth_v = _expand(in_matrix, v, from_v, max_edges, False, ball_v)
+        steps_v, depth_v = _expand(in_matrix, v, from_v, max_edges, False, worth[:0], ball_v)
         for local in range(counts_v[depth_v]):
             mapped[local] = place_u[nodes_v[local]]
-        steps = min(depth_u + steps_v, series.shape[1] - 1)
+        steps = depth_u + steps_v
         horizon[p], hops[p] = steps, 0
         for k in range(steps + 1):
             j = min(k // 2, depth_v)
@@ -202,6 +295,13 @@ def meet_pairs(
             series[p, k] = total
             if total > 0.0 and hops[p] == 0:
                 hops[p] = k
+        if hops[p] == 0 and _is_one_step_apart(
+            in_matrix, from_v, ball_v, depth_v, steps_v, place_u, MORE_AT_FIRST * max_edges
+        ):
+            hops[p] = steps + 1
+        three_paths[p] = -1.0
+        if worth.shape[0] > 0 and depth_u >= 2:
+            three_paths[p] = _sum_three_paths(in_matrix, u, v, worth, ball_u)
 
 
 @njit(nogil=True, cache=True)
@@ -245,3 +345,28 @@ def extend_series(series: Any, horizon: Any, weight: Any, powers: Any, rest: flo
                 value = min(max(value, before / 2), before * growth[parity])
                 growth[parity] **= 0.7
             series[p, k] = value
+
+
+@njit(nogil=True, cache=True)
+def write_columns(series: Any, rows: Any, lengths: Any, factors: Any, floors: Any, columns: Any) -> None:
+    """Write the walks that are columns, and the PageRanks, which are sums over all steps.
+
+    Args:
+        series: S^k, `[num_pairs, num_steps + 1]`.
+        rows: Where the columns of each pair go.
+        lengths: The steps that are columns.
+        factors: What to multiply steps by and sum up, `[num_steps + 1, num_sums]`.
+        floors: The smallest walk and the smallest sum that are not written as 0.
+        columns: Result, `[any, len(lengths) + num_sums]`.
+    """
+    num_lengths = lengths.shape[0]
+    for p in range(series.shape[0]):
+        row = rows[p]
+        for i in range(num_lengths):
+            value = series[p, lengths[i]]
+            columns[row, i] = value if value >= floors[0] else 0.0
+        for i in range(factors.shape[1]):
+            total = 0.0
+            for k in range(series.shape[1]):
+                total += series[p, k] * factors[k, i]
+            columns[row, num_lengths + i] = total if total >= floors[1] else 0.0
