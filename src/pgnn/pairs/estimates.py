@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pgnn.graph import Graph
+from pgnn.graph.keeping import keep
 from pgnn.pairs.walks import (
     LENGTHS,
     LONGEST,
@@ -72,6 +74,7 @@ class Spectrum:
 
 def estimated_walks(
     matrix: WalkMatrix,
+    spectrum: Spectrum,
     pairs: Pairs,
     places: Pairs,
     same_component: NDArray[np.bool_],
@@ -83,6 +86,7 @@ def estimated_walks(
 
     Args:
         matrix: S.
+        spectrum: Its largest eigenvalues.
         pairs: Node indices, `[m, 2]`.
         places: Where the edge of each pair stands among the stored edges, -1 where it is none.
         same_component: Whether a path joins the pair without its own edge; there are no walks
@@ -91,7 +95,6 @@ def estimated_walks(
         progress: Called with (pairs finished, pairs in all).
         sums_three_paths: Whether to sum up 3-paths too, of an undirected graph.
     """
-    spectrum = Spectrum.of(matrix)
     if not matrix.graph.directed:
         first = choose_sources(pairs, matrix.graph.num_nodes)
         pairs = np.where(first[:, None], pairs, pairs[:, ::-1])
@@ -111,7 +114,9 @@ def estimated_walks(
         f"({len(spectrum.values)} of them)."
     )
     three_paths = meetings[0].three_paths if sums_three_paths else None
-    return Walks([met.columns for met in meetings], [met.hops for met in meetings], three_paths, note)
+    return Walks(
+        [met.columns for met in meetings], [met.hops for met in meetings], three_paths, note
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +235,9 @@ class _Meeting:
         summary = np.array(LENGTHS), _pagerank_sums(), np.array([SMALLEST_WALK, SMALLEST_PAGERANK])
         pairs = np.ascontiguousarray(self.pairs[:, ::-1]) if self.backward else self.pairs
         order = np.argsort(pairs[:, 0], kind="stable")
-        matrices = self.out_matrix.factored_rows, self.in_matrix.factored_rows
+        out_rows = in_rows = self.out_matrix.factored_rows
+        if self.in_matrix is not self.out_matrix:
+            in_rows = self.in_matrix.factored_rows
 
         def work(block: range, balls: Any) -> None:
             rows = order[block.start : block.stop]
@@ -239,7 +246,7 @@ class _Meeting:
             last, hops = np.empty((2, size), dtype=np.int64)
             result = (series, last, hops, np.empty(size))
             ends, edges = pairs[rows], self.edges(rows)
-            meet_pairs(*matrices, ends, edges, self.worth, self.ball_edges, result, balls)
+            meet_pairs(out_rows, in_rows, ends, edges, self.worth, self.ball_edges, result, balls)
             extend_series(series, last, self.weights(rows), powers, self.spectrum.rest)
             series[~same_component[rows]] = 0.0
             write_columns(series, rows, *summary, met.columns)
@@ -260,7 +267,7 @@ class _Meeting:
             x, between = np.empty((LONGEST // 2 + 1, size)), np.empty(size)
             return np.empty(size, np.int32), np.full(n, -1, np.int32), x, counts, between
 
-        return ball(), ball(), np.empty(size, dtype=np.int32)
+        return ball(), ball(), np.empty(size, np.int32), np.empty(size)
 
 
 def _pagerank_sums() -> Array:
@@ -327,12 +334,16 @@ def _edge_spectrum(matrix: WalkMatrix) -> Spectrum:
     return Spectrum(np.append(1.0, values), vectors, vectors, rest, False, volume)
 
 
-def _components(matrix: WalkMatrix) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Component of each node, and of each component the number of nodes and the summed strength."""
+def component_tree(graph: Graph) -> tuple[NDArray[np.int64], ...]:
+    """What `kernels.nodes.components_and_bridges` gives, searched once per graph."""
     from pgnn.pairs.kernels.nodes import components_and_bridges
 
-    component = components_and_bridges(matrix.graph.indptr, matrix.graph.indices)[0]
-    _, number = np.unique(component, return_inverse=True)
+    return keep(graph, "components", lambda: components_and_bridges(graph.indptr, graph.indices))
+
+
+def _components(matrix: WalkMatrix) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Component of each node, and of each component the number of nodes and the summed strength."""
+    _, number = np.unique(component_tree(matrix.graph)[0], return_inverse=True)
     return number, np.bincount(number), np.bincount(number, weights=matrix.out_strength)
 
 

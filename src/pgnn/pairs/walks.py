@@ -80,7 +80,7 @@ class WalkMatrix:
 
     @property
     def factored_rows(self) -> tuple[NDArray[Any], ...]:
-        """The same without the entries: strengths, and roots of rows and of columns.
+        """What `kernels.balls` reads: strengths instead of entries, and roots to multiply by.
 
         The strengths are left out, an empty array, where all are 1.
         """
@@ -89,7 +89,7 @@ class WalkMatrix:
             has_any = strength > 0
             roots.append(np.where(has_any, 1 / np.sqrt(np.where(has_any, strength, 1.0)), 0.0))
         strengths = self.strengths if (self.strengths != 1).any() else self.strengths[:0]
-        return self.graph.indptr, self.graph.indices, strengths, *roots
+        return self.graph.indptr, self.graph.indices, strengths, roots[0] * roots[1], *roots
 
     def shares(self, edges: NDArray[np.int64], places: NDArray[np.int64]) -> tuple[Array, Array]:
         """Share of each edge in its source's outgoing and its target's incoming strength.

@@ -42,7 +42,7 @@ def meet(graph, pairs, kind, scales, max_edges=NO_LIMIT, worth=None):
     horizon, hops = np.empty((2, len(pairs)), dtype=np.int64)
     edges = np.asarray(kind, dtype=np.int64), np.asarray(scales, dtype=np.float64)
     rows = matrix.factored_rows, matrix.transposed().factored_rows
-    balls = ball(), ball(), np.empty(n, dtype=np.int32)
+    balls = ball(), ball(), np.empty(n, dtype=np.int32), np.empty(n)
     result = (series, horizon, hops, three_paths)
     worth_or_none = np.empty(0) if worth is None else worth
     meet_pairs(*rows, pairs, edges, worth_or_none, max_edges, result, balls)

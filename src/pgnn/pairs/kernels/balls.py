@@ -5,9 +5,12 @@ node stay in a small ball around it: its nodes have local numbers in the order i
 reached, so those of the first i steps come first. The same balls hold the first two steps of
 3-paths, and say how far u and v are apart.
 
-A matrix is `(indptr, indices, strengths, row_root, column_root)`: an entry of S is the strength of
-an edge times the root of its row and that of its column. `strengths` is empty where all are 1, as
-most time is spent waiting for memory. For the same reason rows are asked for early.
+Most time is spent waiting for memory, so little is read. A matrix is
+`(indptr, indices, strengths, middle, row_root, column_root)`: an entry of S is the strength of an
+edge times the root of its row and that of its column. A walk over a node in the middle has both
+roots of this node, which is `middle`; those of the first row and of the last column are multiplied
+in at the end, and until then left out: S^k without them is called a sum of walks. `strengths` is
+empty where all are 1. Rows are asked for before they are read.
 """
 
 from __future__ import annotations
@@ -47,20 +50,21 @@ def _expand(
         keep_last: Whether the ball holds the last step too.
         worth: One number per node, to sum up over the nodes between; empty to sum up nothing.
         ball: Result: `(nodes, place, x, counts, between)`: the nodes, the local number of each node
-            or -1, S^k at each local number, `[max_steps + 1, ...]`, how many nodes k steps reach,
-            and, after two steps, the summed worth of the nodes a on paths start - a - b to each b.
+            or -1 (set only once a second step is kept), the sum of walks of k steps to each local
+            number, `[max_steps + 1, ...]`, how many nodes k steps reach, and, after two steps, the
+            summed worth of the nodes a on paths start - a - b to each b.
 
     Returns:
         The number of steps, and how many of them the ball holds.
     """
-    indptr, indices, strengths, row_root, column_root = matrix
+    indptr, indices, strengths, middle = matrix[:4]
     tail, head, both, scales = own
     nodes, place, x, counts, between = ball
     is_weighted = strengths.shape[0] > 0
     for local in range(counts[-1]):
         place[nodes[local]] = -1
-    nodes[0], place[start], x[0, 0], counts[0] = start, 0, 1.0, 1
-    counts[-1], between[0] = 1, 0.0
+    nodes[0], x[0, 0], counts[0], between[0] = start, 1.0, 1, 0.0
+    counts[-1] = 0
     count, edges, cost, depth, steps = 1, 0, 0, 0, 0
     while depth < x.shape[0] - 1:
         limit = max_edges * MORE_AT_FIRST if depth == 1 else max_edges
@@ -81,15 +85,21 @@ def _expand(
             if edges + cost * cost // cost_before > following or steps == x.shape[0] - 1:
                 break
         reached = count
-        sums_worth = depth == 1 and worth.shape[0] > 0
+        if depth == 1:
+            for local in range(count):
+                place[nodes[local]] = local
         for local in range(count):
             x[depth + 1, local] = 0.0
+        share = 0.0
         for local in range(reached):
             amount = x[depth, local]
             if amount == 0.0:
                 continue
             a = nodes[local]
-            amount *= row_root[a]
+            if depth > 0:
+                amount *= middle[a]
+            if depth == 1 and worth.shape[0] > 0:
+                share = worth[a]
             barred = -1
             if a == tail:
                 barred = head
@@ -102,37 +112,46 @@ def _expand(
                 b = indices[entry]
                 if b == barred:
                     continue
+                part = amount * strengths[entry] if is_weighted else amount
+                if depth == 0:  # each neighbour once
+                    nodes[count], x[1, count], between[count] = b, part, 0.0
+                    count += 1
+                    continue
                 there = place[b]
                 if there < 0:
                     there = count
                     place[b] = there
                     nodes[there] = b
-                    x[depth + 1, there] = 0.0
-                    between[there] = 0.0
+                    x[depth + 1, there] = part
+                    between[there] = share
                     count += 1
-                x[depth + 1, there] += amount * strengths[entry] if is_weighted else amount
-                if sums_worth:
-                    between[there] += worth[a]
+                else:
+                    x[depth + 1, there] += part
+                    between[there] += share
         depth += 1
-        for local in range(count):
-            x[depth, local] *= column_root[nodes[local]]
         if tail >= 0:
-            if place[tail] >= 0:
-                x[depth, place[tail]] *= scales[2]
-            if place[head] >= 0:
-                x[depth, place[head]] *= scales[3]
+            for local in range(count):
+                if nodes[local] == tail:
+                    x[depth, local] *= scales[2]
+                elif nodes[local] == head:
+                    x[depth, local] *= scales[3]
         counts[depth] = count
+        if depth > 1:
+            counts[-1] = count
+    if keep_last and depth == 1:
+        for local in range(count):
+            place[nodes[local]] = local
         counts[-1] = count
     return steps, depth
 
 
 @njit(nogil=True, cache=True)
 def _last_step(matrix: Any, own: Any, ball_v: Any, depth_v: int, ball_u: Any, depth_u: int) -> Any:
-    """Sum S^i[u, b] S^(j+1)[b, v] over b, i = depth_u, j = depth_v, without making S^(j+1).
+    """Sum of walks of i = depth_u steps from u and j = depth_v + 1 from v, without making the last.
 
     All of u's ball is meant: depth_u is its last step.
     """
-    indptr, indices, strengths, row_root, column_root = matrix
+    indptr, indices, strengths, middle = matrix[:4]
     tail, head, both, scales = own
     nodes, x, counts = ball_v[0], ball_v[2], ball_v[3]
     place_u, x_u = ball_u[1], ball_u[2]
@@ -143,6 +162,8 @@ def _last_step(matrix: Any, own: Any, ball_v: Any, depth_v: int, ball_u: Any, de
         if amount == 0.0:
             continue
         a = nodes[local]
+        if depth_v > 0:
+            amount *= middle[a]
         barred = -1
         if a == tail:
             barred = head
@@ -157,7 +178,7 @@ def _last_step(matrix: Any, own: Any, ball_v: Any, depth_v: int, ball_u: Any, de
             there = place_u[b]
             if there < 0 or b == barred:
                 continue
-            part = column_root[b] * x_u[depth_u, there]
+            part = middle[b] * x_u[depth_u, there]
             if is_weighted:
                 part *= strengths[entry]
             if b == tail:
@@ -165,25 +186,7 @@ def _last_step(matrix: Any, own: Any, ball_v: Any, depth_v: int, ball_u: Any, de
             elif b == head:
                 part *= scales[3]
             sums += part
-        if sums != 0.0:
-            total += amount * row_root[a] * sums
-    return total
-
-
-@njit(nogil=True, cache=True)
-def _sum_three_paths(matrix: Any, u: int, v: int, worth: Any, ball_u: Any) -> Any:
-    """Sum worth[a] worth[b] over the simple paths u - a - b - v of an undirected graph.
-
-    u's ball leaves the own edge out, so no path starts with it; those that end with it are skipped.
-    """
-    indptr, indices = matrix[:2]
-    place_u, between = ball_u[1], ball_u[4]
-    total = 0.0
-    for entry in range(indptr[v], indptr[v + 1]):
-        b = indices[entry]
-        there = place_u[b]
-        if there >= 0 and b != u:
-            total += worth[b] * between[there]
+        total += amount * sums
     return total
 
 
@@ -247,13 +250,15 @@ def meet_pairs(
         result: `(series, horizon, hops, three_paths)`: S^k[u, v], `[num_pairs, any]`; the last k
             that it holds; the edges of a shortest path, or 0 where it is longer than horizon, or
             perhaps one edge longer; and the sum of worth[a] worth[b] over the simple paths
-            u - a - b - v, or -1 where the ball does not hold two steps.
-        balls: Two balls, see `_expand`, and a list `[...]` of local numbers.
+            u - a - b - v, or -1 where the balls do not hold two steps from u and one from v.
+        balls: Two balls, see `_expand`, and what v's nodes are in u's ball: lists `[...]` of local
+            numbers and of factors.
     """
     kind, scales = edges
     series, horizon, hops, three_paths = result
-    ball_u, ball_v, mapped = balls
-    place_u, x_u, counts_u = ball_u[1], ball_u[2], ball_u[3]
+    ball_u, ball_v, mapped, factor = balls
+    middle, row_root, column_root = out_matrix[3:]
+    place_u, x_u, counts_u, between_u = ball_u[1], ball_u[2], ball_u[3], ball_u[4]
     nodes_v, x_v, counts_v = ball_v[0], ball_v[2], ball_v[3]
     source, depth_u = -1, 0
     num_pairs = pairs.shape[0]
@@ -278,6 +283,8 @@ def meet_pairs(
         steps_v, depth_v = _expand(in_matrix, v, from_v, max_edges, False, worth[:0], ball_v)
         for local in range(counts_v[depth_v]):
             mapped[local] = place_u[nodes_v[local]]
+            factor[local] = middle[nodes_v[local]] if mapped[local] >= 0 else 0.0
+        ends = row_root[u] * column_root[v]
         steps = depth_u + steps_v
         horizon[p], hops[p] = steps, 0
         for k in range(steps + 1):
@@ -285,14 +292,17 @@ def meet_pairs(
             i = min(k - j, depth_u)
             j = k - i
             total = 0.0
-            if j > depth_v:
+            if j == 0:  # at v itself a walk ends, and has no middle
+                if mapped[0] >= 0 and mapped[0] < counts_u[i]:
+                    total = x_u[i, mapped[0]]
+            elif j > depth_v:
                 total = _last_step(in_matrix, from_v, ball_v, depth_v, ball_u, i)
             else:
                 for local in range(counts_v[j]):
                     there = mapped[local]
                     if there >= 0 and there < counts_u[i]:
-                        total += x_u[i, there] * x_v[j, local]
-            series[p, k] = total
+                        total += x_u[i, there] * x_v[j, local] * factor[local]
+            series[p, k] = total * ends
             if total > 0.0 and hops[p] == 0:
                 hops[p] = k
         if hops[p] == 0 and _is_one_step_apart(
@@ -300,8 +310,12 @@ def meet_pairs(
         ):
             hops[p] = steps + 1
         three_paths[p] = -1.0
-        if worth.shape[0] > 0 and depth_u >= 2:
-            three_paths[p] = _sum_three_paths(in_matrix, u, v, worth, ball_u)
+        if worth.shape[0] > 0 and depth_u >= 2 and depth_v >= 1:
+            total = 0.0  # neither ball follows the own edge, so all of these paths are simple
+            for local in range(1, counts_v[1]):
+                if mapped[local] >= 0:
+                    total += worth[nodes_v[local]] * between_u[mapped[local]]
+            three_paths[p] = total
 
 
 @njit(nogil=True, cache=True)
@@ -348,7 +362,9 @@ def extend_series(series: Any, horizon: Any, weight: Any, powers: Any, rest: flo
 
 
 @njit(nogil=True, cache=True)
-def write_columns(series: Any, rows: Any, lengths: Any, factors: Any, floors: Any, columns: Any) -> None:
+def write_columns(
+    series: Any, rows: Any, lengths: Any, factors: Any, floors: Any, columns: Any
+) -> None:
     """Write the walks that are columns, and the PageRanks, which are sums over all steps.
 
     Args:

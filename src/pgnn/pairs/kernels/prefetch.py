@@ -1,4 +1,4 @@
-"""Ask for memory before it is needed: rows of a large graph lie anywhere, and waiting costs most."""
+"""Ask for memory before it is needed: rows of a large graph lie anywhere in it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _LINES = 2  # a row of 32 neighbours
 
 
 @intrinsic
-def prefetch(_context: Any, array: Any, place: Any) -> tuple[Any, Callable[..., Any]]:
-    """Ask for array[place] and what follows in 128 bytes; a place out of bounds does no harm."""
+def prefetch(_context: Any, array: Any, _place: Any) -> tuple[Any, Callable[..., Any]]:
+    """Ask for array[_place] and what follows in 128 bytes; a place out of bounds does no harm."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         flag, offset, byte = ir.IntType(32), ir.IntType(64), ir.IntType(8).as_pointer()
