@@ -89,7 +89,8 @@ class WalkMatrix:
             has_any = strength > 0
             roots.append(np.where(has_any, 1 / np.sqrt(np.where(has_any, strength, 1.0)), 0.0))
         strengths = self.strengths if (self.strengths != 1).any() else self.strengths[:0]
-        return self.graph.indptr, self.graph.indices, strengths, roots[0] * roots[1], *roots
+        indices = self.graph.indices.view(np.uint32)
+        return self.graph.indptr, indices, strengths, roots[0] * roots[1], *roots
 
     def shares(self, edges: NDArray[np.int64], places: NDArray[np.int64]) -> tuple[Array, Array]:
         """Share of each edge in its source's outgoing and its target's incoming strength.

@@ -10,7 +10,8 @@ Most time is spent waiting for memory, so little is read. A matrix is
 edge times the root of its row and that of its column. A walk over a node in the middle has both
 roots of this node, which is `middle`; those of the first row and of the last column are multiplied
 in at the end, and until then left out: S^k without them is called a sum of walks. `strengths` is
-empty where all are 1. Rows are asked for before they are read.
+empty where all are 1. Rows are asked for before they are read. `indices` are unsigned, and inner
+loops count from 0, so that no number has to be checked for counting from the end.
 """
 
 from __future__ import annotations
@@ -108,11 +109,13 @@ def _expand(
                 if both:
                     barred = tail
                 amount *= scales[1]
-            for entry in range(indptr[a], indptr[a + 1]):
-                b = indices[entry]
+            first = indptr[a]
+            row = indices[first : indptr[a + 1]]
+            for i in range(row.shape[0]):
+                b = row[i]
                 if b == barred:
                     continue
-                part = amount * strengths[entry] if is_weighted else amount
+                part = amount * strengths[first + i] if is_weighted else amount
                 if depth == 0:  # each neighbour once
                     nodes[count], x[1, count], between[count] = b, part, 0.0
                     count += 1
@@ -173,14 +176,16 @@ def _last_step(matrix: Any, own: Any, ball_v: Any, depth_v: int, ball_u: Any, de
                 barred = tail
             amount *= scales[1]
         sums = 0.0
-        for entry in range(indptr[a], indptr[a + 1]):
-            b = indices[entry]
+        first = indptr[a]
+        row = indices[first : indptr[a + 1]]
+        for i in range(row.shape[0]):
+            b = row[i]
             there = place_u[b]
             if there < 0 or b == barred:
                 continue
             part = middle[b] * x_u[depth_u, there]
             if is_weighted:
-                part *= strengths[entry]
+                part *= strengths[first + i]
             if b == tail:
                 part *= scales[2]
             elif b == head:
@@ -337,6 +342,7 @@ def extend_series(series: Any, horizon: Any, weight: Any, powers: Any, rest: flo
     """
     rank = weight.shape[1]
     unexplained, growth = np.zeros(2), np.ones(2)
+    decay = rest ** np.arange(series.shape[1])
     for p in range(series.shape[0]):
         last = horizon[p]
         for k in range(last - 1, series.shape[1]):
@@ -354,7 +360,7 @@ def extend_series(series: Any, horizon: Any, weight: Any, powers: Any, rest: flo
                 continue
             unexplained[parity] *= rest * rest
             value = max(known + unexplained[parity], 0.0)
-            if k >= 4 and rest**k > _SLOW:
+            if k >= 4 and decay[k] > _SLOW:
                 before = series[p, k - 2]
                 value = min(max(value, before / 2), before * growth[parity])
                 growth[parity] **= 0.7
