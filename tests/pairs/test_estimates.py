@@ -34,7 +34,8 @@ def both_ways(graph, pairs, num_threads=1):
     places = np.empty(len(pairs), dtype=np.int64)
     find_entries(graph.indptr, graph.indices, pairs, places)
     joined = np.ones(len(pairs), dtype=bool)
-    estimated = estimated_walks(matrix, pairs, places, joined, num_threads, None)
+    where = matrix, Spectrum.of(matrix), pairs, places, joined
+    estimated = estimated_walks(*where, num_threads, None)
     return estimated, exact_walks(matrix, pairs, places, 1, None)
 
 
@@ -109,7 +110,8 @@ def test_long_walks_of_small_balls_are_close(monkeypatch):
 
 def test_pairs_that_no_path_joins_have_no_walks():
     matrix, pairs, places = matrix_of(GRID), np.array([(0, 5), (0, 6)]), np.array([-1, -1])
-    found = estimated_walks(matrix, pairs, places, np.array([True, False]), 1, None)
+    where = matrix, Spectrum.of(matrix), pairs, places, np.array([True, False])
+    found = estimated_walks(*where, 1, None)
     assert found.ways[0][0].any()
     assert not found.ways[0][1].any()
 

@@ -13,14 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pgnn.graph import Graph
+from pgnn.graph.keeping import keep
 from pgnn.pairs.walks import (
     LENGTHS,
     LONGEST,
     RESTARTS,
+    SMALLEST_PAGERANK,
+    SMALLEST_WALK,
     WalkMatrix,
     Walks,
     choose_sources,
-    select_columns,
 )
 from pgnn.threads import Progress, in_blocks
 
@@ -71,42 +74,49 @@ class Spectrum:
 
 def estimated_walks(
     matrix: WalkMatrix,
+    spectrum: Spectrum,
     pairs: Pairs,
     places: Pairs,
     same_component: NDArray[np.bool_],
     num_threads: int,
     progress: Progress | None,
+    sums_three_paths: bool = False,
 ) -> Walks:
     """Walk columns as `exact_walks` gives, and what was learnt on the way.
 
     Args:
         matrix: S.
+        spectrum: Its largest eigenvalues.
         pairs: Node indices, `[m, 2]`.
         places: Where the edge of each pair stands among the stored edges, -1 where it is none.
         same_component: Whether a path joins the pair without its own edge; there are no walks
             otherwise.
         num_threads: How many threads.
         progress: Called with (pairs finished, pairs in all).
+        sums_three_paths: Whether to sum up 3-paths too, of an undirected graph.
     """
-    spectrum = Spectrum.of(matrix)
     if not matrix.graph.directed:
         first = choose_sources(pairs, matrix.graph.num_nodes)
         pairs = np.where(first[:, None], pairs, pairs[:, ::-1])
     own = _OwnEdges.of(matrix, spectrum, pairs, places)
-    ways, horizons, hops = [], [], []
+    worth = np.empty(0)
+    if sums_three_paths:
+        worth = 1 / np.sqrt(np.maximum(matrix.graph.degrees, 1))
+    meetings = []
     for backward in (False, True)[: 1 + matrix.graph.directed]:
-        meeting = _Meeting(matrix, matrix.transposed(), spectrum, pairs, own, backward)
-        columns, horizon, first_steps = meeting.run(same_component, num_threads, progress)
-        ways.append(columns)
-        horizons.append(horizon)
-        hops.append(first_steps)
-    least, middle = int(np.min(horizons)), int(np.median(np.concatenate(horizons)))
+        meeting = _Meeting(matrix, matrix.transposed(), spectrum, pairs, own, worth, backward)
+        meetings.append(meeting.run(same_component, num_threads, progress))
+    horizons = np.concatenate([met.horizon for met in meetings])
+    least, middle = int(np.min(horizons)), int(np.median(horizons))
     note = (
         f"Walks are exact up to {least} steps at least, and up to {middle} for half of the pairs; "
         "longer ones, and PageRank from there on, are estimated from eigenvectors of the graph "
         f"({len(spectrum.values)} of them)."
     )
-    return Walks(ways, hops, note)
+    three_paths = meetings[0].three_paths if sums_three_paths else None
+    return Walks(
+        [met.columns for met in meetings], [met.hops for met in meetings], three_paths, note
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +152,29 @@ class _OwnEdges:
 
 
 @dataclass(frozen=True, eq=False)
+class _Met:
+    """What `meet_pairs` says about all pairs.
+
+    Attributes:
+        columns: Walks and PageRanks, `[m, len(LENGTHS) + len(RESTARTS)]`.
+        horizon: The last exact step.
+        hops: Edges of a shortest path, 0 where walks did not get so far.
+        three_paths: Sums over 3-paths, -1 where there are none.
+    """
+
+    columns: Array
+    horizon: NDArray[np.int64]
+    hops: NDArray[np.int64]
+    three_paths: Array
+
+    @classmethod
+    def of_size(cls, num_pairs: int) -> _Met:
+        horizon, hops = np.empty((2, num_pairs), dtype=np.int64)
+        columns = np.empty((num_pairs, len(LENGTHS) + len(RESTARTS)))
+        return cls(columns, horizon, hops, np.empty(num_pairs))
+
+
+@dataclass(frozen=True, eq=False)
 class _Meeting:
     """Walks from the first to the second node of each pair or, backward, the other way."""
 
@@ -150,6 +183,7 @@ class _Meeting:
     spectrum: Spectrum
     pairs: Pairs
     own: _OwnEdges
+    worth: Array
     backward: bool
 
     @property
@@ -159,14 +193,18 @@ class _Meeting:
 
     def edges(self, rows: Pairs) -> tuple[NDArray[np.int64], Array]:
         """What `meet_pairs` has to leave out of these pairs, and the scales from either end."""
-        ones = np.ones(len(rows))
-        u, v = self.own.growth[rows].T
-        if not self.out_matrix.graph.directed:
-            kind, scales = 2, [u, v, u, v, v, u, v, u]
-        else:
-            # Along arcs, row u is scaled before a step and column v after it; against them v, u.
-            kind, scales = -1 if self.backward else 1, [u, ones, ones, v, v, ones, ones, u]
-        return kind * self.own.is_edge[rows].astype(np.int64), np.stack(scales, axis=1)
+        is_edge, scales = self.own.is_edge[rows], np.ones((len(rows), 8))
+        kind = 2
+        if is_edge.any():
+            u, v = self.own.growth[rows].T
+            if not self.out_matrix.graph.directed:
+                scales[:] = np.stack([u, v, u, v, v, u, v, u], axis=1)
+            else:
+                # Along arcs, row u is scaled before a step and column v after it; against them
+                # row v and column u.
+                kind = -1 if self.backward else 1
+                scales[:, 0], scales[:, 3], scales[:, 4], scales[:, 7] = u, v, v, u
+        return kind * is_edge.astype(np.int64), scales
 
     def weights(self, rows: Pairs) -> Array:
         """Weights of the known eigenvalues in S^k of these pairs, `[len(rows), rank]`."""
@@ -174,44 +212,48 @@ class _Meeting:
         u, v = self.pairs[rows].T
         if self.backward:
             return np.asarray(right[v] * left[u])
-        # An eigenvector is the sum of what its neighbours have: take the own edge's part out.
-        part = self.own.entry[rows, None] / self.spectrum.values
-        right_u = (right[u] - part * right[v]) * self.own.growth[rows, :1]
-        left_v = (left[v] - part * left[u]) * self.own.growth[rows, 1:]
-        weights = right_u * left_v
-        weights[:, 0] *= self.own.first[rows]
+        weights = right[u] * left[v]
+        edges = np.flatnonzero(self.own.is_edge[rows])
+        if len(edges):
+            u, v, rows = u[edges], v[edges], rows[edges]
+            # An eigenvector is the sum of what its neighbours have: take the own edge's part out.
+            part = self.own.entry[rows, None] / self.spectrum.values
+            right_u = (right[u] - part * right[v]) * self.own.growth[rows, :1]
+            left_v = (left[v] - part * left[u]) * self.own.growth[rows, 1:]
+            weights[edges] = right_u * left_v
+            weights[edges, 0] *= self.own.first[rows]
         return np.asarray(weights)
 
     def run(
         self, same_component: NDArray[np.bool_], num_threads: int, progress: Progress | None
-    ) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
-        """Columns of all pairs, the last exact step of each, and the first step that arrives."""
-        from pgnn.pairs.kernels.balls import extend_series, meet_pairs
+    ) -> _Met:
+        """Let both ends of all pairs meet, and continue their walks."""
+        from pgnn.pairs.kernels.balls import extend_series, meet_pairs, write_columns
 
-        columns = np.empty((len(self.pairs), len(LENGTHS) + len(RESTARTS)))
-        horizon, hops = np.empty((2, len(self.pairs)), dtype=np.int64)
+        met = _Met.of_size(len(self.pairs))
         powers = self.spectrum.values ** np.arange(_STEPS + 1)[:, None]
-        factors = _pagerank_sums()
+        summary = np.array(LENGTHS), _pagerank_sums(), np.array([SMALLEST_WALK, SMALLEST_PAGERANK])
         pairs = np.ascontiguousarray(self.pairs[:, ::-1]) if self.backward else self.pairs
         order = np.argsort(pairs[:, 0], kind="stable")
-        matrices = self.out_matrix.rows, self.in_matrix.rows
+        out_rows = in_rows = self.out_matrix.factored_rows
+        if self.in_matrix is not self.out_matrix:
+            in_rows = self.in_matrix.factored_rows
 
         def work(block: range, balls: Any) -> None:
             rows = order[block.start : block.stop]
-            series = np.zeros((len(rows), LONGEST + 1))
-            last, first = np.empty((2, len(rows)), dtype=np.int64)
-            result = (series, last, first)
-            meet_pairs(*matrices, pairs[rows], self.edges(rows), self.ball_edges, result, balls)
-            whole = np.zeros((len(rows), _STEPS + 1))
-            whole[:, : LONGEST + 1] = series
-            extend_series(whole, last, self.weights(rows), powers, self.spectrum.rest)
-            whole[~same_component[rows]] = 0.0
-            summary = np.concatenate([whole[:, : LONGEST + 1], whole @ factors], axis=1)
-            columns[rows] = select_columns(summary)
-            horizon[rows], hops[rows] = last, first
+            size = len(rows)
+            series = np.zeros((size, _STEPS + 1))
+            last, hops = np.empty((2, size), dtype=np.int64)
+            result = (series, last, hops, np.empty(size))
+            ends, edges = pairs[rows], self.edges(rows)
+            meet_pairs(out_rows, in_rows, ends, edges, self.worth, self.ball_edges, result, balls)
+            extend_series(series, last, self.weights(rows), powers, self.spectrum.rest)
+            series[~same_component[rows]] = 0.0
+            write_columns(series, rows, *summary, met.columns)
+            met.horizon[rows], met.hops[rows], met.three_paths[rows] = result[1:]
 
         in_blocks(work, len(order), _BLOCK_PAIRS, self._make_balls, num_threads, progress)
-        return columns, horizon, hops
+        return met
 
     def _make_balls(self) -> Any:
         from pgnn.pairs.kernels.balls import MORE_AT_FIRST
@@ -222,10 +264,10 @@ class _Meeting:
 
         def ball() -> tuple[NDArray[Any], ...]:
             counts = np.zeros(LONGEST // 2 + 2, dtype=np.int64)  # the last: of the latest ball
-            x = np.empty((LONGEST // 2 + 1, size))
-            return np.empty(size, dtype=np.int32), np.full(n, -1, dtype=np.int32), x, counts
+            x, between = np.empty((LONGEST // 2 + 1, size)), np.empty(size)
+            return np.empty(size, np.int32), np.full(n, -1, np.int32), x, counts, between
 
-        return ball(), ball(), np.empty(size, dtype=np.int32)
+        return ball(), ball(), np.empty(size, np.int32), np.empty(size)
 
 
 def _pagerank_sums() -> Array:
@@ -292,12 +334,16 @@ def _edge_spectrum(matrix: WalkMatrix) -> Spectrum:
     return Spectrum(np.append(1.0, values), vectors, vectors, rest, False, volume)
 
 
-def _components(matrix: WalkMatrix) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Component of each node, and of each component the number of nodes and the summed strength."""
+def component_tree(graph: Graph) -> tuple[NDArray[np.int64], ...]:
+    """What `kernels.nodes.components_and_bridges` gives, searched once per graph."""
     from pgnn.pairs.kernels.nodes import components_and_bridges
 
-    component = components_and_bridges(matrix.graph.indptr, matrix.graph.indices)[0]
-    _, number = np.unique(component, return_inverse=True)
+    return keep(graph, "components", lambda: components_and_bridges(graph.indptr, graph.indices))
+
+
+def _components(matrix: WalkMatrix) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Component of each node, and of each component the number of nodes and the summed strength."""
+    _, number = np.unique(component_tree(matrix.graph)[0], return_inverse=True)
     return number, np.bincount(number), np.bincount(number, weights=matrix.out_strength)
 
 

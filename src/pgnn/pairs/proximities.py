@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
-from pgnn.pairs.codes import as_pairs
-from pgnn.pairs.estimates import estimated_walks
+from pgnn.graph.keeping import keep
+from pgnn.pairs.codes import as_pairs, low_high
+from pgnn.pairs.estimates import Spectrum, component_tree, estimated_walks
 from pgnn.pairs.walks import (
     LENGTHS,
     RESTARTS,
@@ -35,6 +36,7 @@ HUB_DEGREE = 20_000
 SEARCH_EDGES = 1 << 20
 _NO_HUB = 1 << 62
 _BLOCK_PAIRS = 16_384
+_BLOCK_ROWS = 4096
 
 _WALKS = (*(f"walk_{length}" for length in LENGTHS), *(f"pagerank_{a:g}" for a in RESTARTS))
 
@@ -194,12 +196,17 @@ def pair_proximities(
     if not len(asked):
         return PairProximities(np.empty((0, len(names)), dtype=np.float32), names)
     if not graph.directed:
-        asked = np.sort(asked, axis=1)  # one orientation, so that (v, u) has the same values
+        asked = low_high(asked)  # one orientation, so that (v, u) has the same values
     job = _Job.of(graph, asked, weights, max_hops, method, threads)
     columns, notes = (_directed if graph.directed else _undirected)(job, progress)
     values = np.empty((len(asked), len(names)), dtype=np.float32)
-    for place, name in enumerate(names):
-        values[:, place] = columns[name]
+
+    def write(block: range, _: None) -> None:
+        rows = slice(block.start, block.stop)
+        for place, name in enumerate(names):
+            values[rows, place] = columns[name][rows]
+
+    in_blocks(write, len(asked), _BLOCK_ROWS, lambda: None, 1)  # few rows stay in the cache
     return PairProximities(values, names, " ".join(filter(None, notes)))
 
 
@@ -212,6 +219,7 @@ class _Job:
     matrix: WalkMatrix
     pairs: Pairs
     places: Pairs  # of the pair's edge among the stored edges, -1 where it is none
+    weights: str
     max_hops: int
     exact: bool
     num_threads: int
@@ -225,7 +233,7 @@ class _Job:
         matrix = WalkMatrix.of(graph, _strengths(graph, weights))
         places = _edge_places(graph, pairs)
         reverse = graph.reversed() if graph.directed else graph
-        return cls(graph, reverse, matrix, pairs, places, max_hops, exact, threads)
+        return cls(graph, reverse, matrix, pairs, places, weights, max_hops, exact, threads)
 
     @property
     def is_edge(self) -> NDArray[np.bool_]:
@@ -234,13 +242,16 @@ class _Job:
 
     def walks(self, same_component: NDArray[np.bool_], progress: Progress | None) -> Walks:
         """Walk columns, exact or estimated."""
-        where = (self.matrix, self.pairs, self.places)
         if self.exact:
-            walks = exact_walks(*where, self.num_threads, progress)
+            walks = exact_walks(self.matrix, self.pairs, self.places, self.num_threads, progress)
             for way in walks.ways:
                 way[~same_component] = 0.0  # rounding would tell that there was an edge
             return walks
-        return estimated_walks(*where, same_component, self.num_threads, progress)
+        no_hubs = not self.graph.directed and self.graph.degrees.max(initial=0) <= HUB_DEGREE
+        # Long lists of pairs are described block by block, and its eigenvalues belong to the graph.
+        spectrum = keep(self.graph, f"spectrum by {self.weights}", lambda: Spectrum.of(self.matrix))
+        where = (self.matrix, spectrum, self.pairs, self.places, same_component)
+        return estimated_walks(*where, self.num_threads, progress, no_hubs)
 
     def hops(self, walks: Walks, *, backward: bool = False) -> tuple[Array, list[str]]:
         """Hops from u to v or, backward, from v to u (where the own edge is of no use anyway)."""
@@ -274,14 +285,22 @@ class _Job:
         in_blocks(work, len(self.pairs), _BLOCK_PAIRS, lambda: None, self.num_threads)
         return result
 
-    def three_paths(self, rows_u: Graph, rows_v: Graph) -> Array:
-        """Sums of 1 / sqrt(d_a d_b) over 3-paths, `[m]`."""
+    def three_paths(self, rows_u: Graph, rows_v: Graph, walks: Walks) -> Array:
+        """Sums of 1 / sqrt(d_a d_b) over 3-paths, `[m]`; walks may know some already."""
+        if walks.three_paths is None:
+            return self._three_paths(rows_u, rows_v, self.pairs)
+        result = walks.three_paths.copy()
+        left = result < 0
+        result[left] = self._three_paths(rows_u, rows_v, self.pairs[left])
+        return result
+
+    def _three_paths(self, rows_u: Graph, rows_v: Graph, pairs: Pairs) -> Array:
         from pgnn.pairs.kernels.counts import sum_three_paths
 
         first, second = (rows_u.indptr, rows_u.indices), (rows_v.indptr, rows_v.indices)
         worth = tuple(1 / np.sqrt(np.maximum(rows.degrees, 1)) for rows in (rows_u, rows_v))
-        order = np.argsort(self.pairs[:, 0], kind="stable")
-        sorted_pairs = self.pairs[order]
+        order = np.argsort(pairs[:, 0], kind="stable")
+        sorted_pairs = pairs[order]
         result = np.empty(len(order))
         hub_degree = _NO_HUB if self.exact else HUB_DEGREE
         n = self.graph.num_nodes
@@ -312,7 +331,7 @@ def _undirected(job: _Job, progress: Progress | None) -> tuple[dict[str, Array],
     columns["common_neighbours"] = common
     degree = graph.degrees[job.pairs].astype(np.float64) - lost[:, None]
     columns["jaccard"] = common / np.maximum(degree.sum(axis=1) - common, 1)
-    columns["three_paths"] = job.three_paths(graph, graph)
+    columns["three_paths"] = job.three_paths(graph, graph, walks)
     columns["hops"], notes = job.hops(walks)
     strength = _without_own(
         job, job.matrix.out_strength[job.pairs], degree, np.stack([lost, lost], axis=1)
@@ -355,7 +374,7 @@ def _directed(job: _Job, progress: Progress | None) -> tuple[dict[str, Array], l
         count, _, resource = job.shared(rows, across, _worth(graph.degrees)).T
         columns[f"two_paths_{way}"] = count
         columns[f"resource_allocation_{way}"] = resource
-        columns[f"three_paths_{way}"] = job.three_paths(rows, across)
+        columns[f"three_paths_{way}"] = job.three_paths(rows, across, walks)
         columns[f"hops_{way}"], more = job.hops(walks, backward=way == "backward")
         notes += more
     columns["reverse_edge"] = has_reverse.astype(np.float64)
@@ -477,68 +496,93 @@ def describe_endpoints(
         shared: Of lost pairs, `[num_lost, 2]`: the number of common neighbours, and the sum of
             1 / degree over them.
     """
-    from pgnn.pairs.kernels.nodes import core_numbers, cores_without_edges, count_triangles
+    from pgnn.pairs.kernels.nodes import cores_without_edges
 
-    degree = graph.degrees.astype(np.float64)
-    rows = np.repeat(np.arange(graph.num_nodes), graph.degrees)
-
-    def over_neighbours(values: Array) -> Array:
-        sums = np.bincount(rows, weights=values[graph.indices], minlength=graph.num_nodes)
-        return sums.astype(np.float64)  # of no edges at all, bincount makes integers
-
-    inverse = 1 / np.maximum(degree, 1)
-    degree_sum = over_neighbours(degree)
-    mean_degree = degree_sum * inverse
-    mean_sum, inverse_sum = over_neighbours(mean_degree), over_neighbours(inverse)
-    other = pairs[:, ::-1]
-    left = degree[pairs] - lost[:, None]  # degrees without the own edge
-    count = np.zeros(len(pairs))
-    resource = np.zeros(len(pairs))
-    count[lost], resource[lost] = shared.T
-    lost_here = lost[:, None]
-
-    neighbour_sum = degree_sum[pairs] - np.where(lost_here, degree[other], 0)
+    nodes = keep(graph, "endpoints", lambda: _NodeFacts.of(graph))
+    columns = {name: nodes.columns[name][pairs] for name in ENDPOINT_COLUMNS}
+    component = nodes.tree[0][pairs]
+    same = component[:, 0] == component[:, 1]
+    if not lost.any():
+        return Endpoints(columns, same, 0)
+    edges = pairs[lost]
+    other = edges[:, ::-1]
+    count, resource = shared.T[:, :, None]
+    left = nodes.degree[edges] - 1  # degrees without the own edge
+    at_least_one = np.maximum(left, 1)
+    neighbour_sum = nodes.degree_sum[edges] - nodes.degree[other]
     # Of the neighbours that stay, each has u, and common ones also v, with a degree less by one.
-    changed = mean_degree[other] + inverse_sum[pairs] - inverse[other] + resource[:, None]
-    two_hop_sum = mean_sum[pairs] - np.where(lost_here, changed, 0)
-    triangles = count_triangles(graph.indptr, graph.indices)[pairs] - count[:, None]
-    core = core_numbers(graph.indptr, graph.indices)
-    cores = core[pairs].astype(np.float64)
-    without = np.empty((int(lost.sum()), 2), dtype=np.int64)
-    limited = cores_without_edges(
-        graph.indptr, graph.indices, core, pairs[lost], _MAX_FALLS, without
-    )
-    cores[lost] = without
-    sizes, same = _components(graph, pairs, lost)
-    has_any = left > 0
-    wedges = left * (left - 1)
-    columns = {
-        "neighbour_degree": np.where(has_any, neighbour_sum / np.maximum(left, 1), 0),
-        "two_hop_degree": np.where(has_any, two_hop_sum / np.maximum(left, 1), 0),
-        "clustering": 2 * triangles / np.maximum(wedges, 1),
-        "core": cores,
-        "component": sizes,
-    }
+    changed = nodes.columns["neighbour_degree"][other] + nodes.inverse_sum[edges]
+    two_hop_sum = nodes.mean_sum[edges] - (changed - nodes.inverse[other] + resource)
+    triangles = nodes.triangles[edges] - count
+    cores = np.empty((len(edges), 2), dtype=np.int64)
+    limited = cores_without_edges(graph.indptr, graph.indices, nodes.core, edges, _MAX_FALLS, cores)
+    columns["neighbour_degree"][lost] = np.where(left > 0, neighbour_sum / at_least_one, 0)
+    columns["two_hop_degree"][lost] = np.where(left > 0, two_hop_sum / at_least_one, 0)
+    columns["clustering"][lost] = 2 * triangles / np.maximum(left * (left - 1), 1)
+    columns["core"][lost] = cores
+    # A bridge that is lost parts the nodes below it from the others.
+    _, parent, entered, earliest, subtree = nodes.tree
+    is_bridge = (parent[edges] == other) & (earliest == entered)[edges]
+    below, sizes = subtree[edges], columns["component"][lost]
+    sizes = np.where(is_bridge, below, sizes)
+    columns["component"][lost] = sizes - np.where(is_bridge[:, ::-1], below[:, ::-1], 0)
+    same[lost] &= ~is_bridge.any(axis=1)
     return Endpoints(columns, same, int(limited))
 
 
-def _components(
-    graph: Graph, pairs: NDArray[np.int64], lost: NDArray[np.bool_]
-) -> tuple[Array, NDArray[np.bool_]]:
-    """Sizes of both components `[m, 2]`, and whether they are one; a lost bridge makes two."""
-    from pgnn.pairs.kernels.nodes import components_and_bridges
+@dataclass(frozen=True, eq=False)
+class _NodeFacts:
+    """What `describe_endpoints` has to know about all nodes of an undirected graph, `[n]` each.
 
-    component, parent, entered, earliest, subtree = components_and_bridges(
-        graph.indptr, graph.indices
-    )
-    sizes = np.bincount(component, minlength=graph.num_nodes)[component[pairs]].astype(np.float64)
-    same = component[pairs[:, 0]] == component[pairs[:, 1]]
-    is_child = parent[pairs] == pairs[:, ::-1]
-    is_bridge = is_child & (earliest == entered)[pairs] & lost[:, None]
-    below = subtree[pairs]
-    sizes = np.where(is_bridge, below, sizes)
-    sizes -= np.where(is_bridge[:, ::-1], below[:, ::-1], 0)
-    return sizes, same & ~is_bridge.any(axis=1)
+    Attributes:
+        columns: By name of `ENDPOINT_COLUMNS`, with all edges.
+        degree, inverse: The degree, and 1 / degree.
+        degree_sum, mean_sum, inverse_sum: Sums over the neighbours: of their degrees, of the mean
+            degrees of their neighbours, and of 1 / degree.
+        triangles, core: Number of triangles, and core number.
+        tree: What `components_and_bridges` gives.
+    """
+
+    columns: dict[str, Array]
+    degree: Array
+    inverse: Array
+    degree_sum: Array
+    mean_sum: Array
+    inverse_sum: Array
+    triangles: NDArray[np.int64]
+    core: NDArray[np.int64]
+    tree: tuple[NDArray[np.int64], ...]
+
+    @classmethod
+    def of(cls, graph: Graph) -> _NodeFacts:
+        from pgnn.pairs.kernels.nodes import core_numbers, count_triangles
+
+        degree = graph.degrees.astype(np.float64)
+        rows = np.repeat(np.arange(graph.num_nodes), graph.degrees)
+
+        def over_neighbours(values: Array) -> Array:
+            sums = np.bincount(rows, weights=values[graph.indices], minlength=graph.num_nodes)
+            return sums.astype(np.float64)  # of no edges at all, bincount makes integers
+
+        inverse = 1 / np.maximum(degree, 1)
+        degree_sum = over_neighbours(degree)
+        mean_degree = degree_sum * inverse
+        mean_sum = over_neighbours(mean_degree)
+        triangles = count_triangles(graph.indptr, graph.indices)
+        core = core_numbers(graph.indptr, graph.indices)
+        tree = component_tree(graph)
+        sizes = np.bincount(tree[0], minlength=graph.num_nodes)[tree[0]]
+        columns = {
+            "neighbour_degree": mean_degree,
+            "two_hop_degree": mean_sum * inverse,
+            "clustering": 2 * triangles / np.maximum(degree * (degree - 1), 1),
+            "core": core.astype(np.float64),
+            "component": sizes.astype(np.float64),
+        }
+        inverse_sum = over_neighbours(inverse)
+        return cls(
+            columns, degree, inverse, degree_sum, mean_sum, inverse_sum, triangles, core, tree
+        )
 
 
 # ---------------------------------------------------------------------- shortest paths of pairs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +78,20 @@ class WalkMatrix:
         """What kernels read."""
         return self.graph.indptr, self.graph.indices, self.entries
 
+    @property
+    def factored_rows(self) -> tuple[NDArray[Any], ...]:
+        """What `kernels.balls` reads: strengths instead of entries, and roots to multiply by.
+
+        The strengths are left out, an empty array, where all are 1.
+        """
+        roots = []
+        for strength in (self.out_strength, self.in_strength):
+            has_any = strength > 0
+            roots.append(np.where(has_any, 1 / np.sqrt(np.where(has_any, strength, 1.0)), 0.0))
+        strengths = self.strengths if (self.strengths != 1).any() else self.strengths[:0]
+        indices = self.graph.indices.view(np.uint32)
+        return self.graph.indptr, indices, strengths, roots[0] * roots[1], *roots
+
     def shares(self, edges: NDArray[np.int64], places: NDArray[np.int64]) -> tuple[Array, Array]:
         """Share of each edge in its source's outgoing and its target's incoming strength.
 
@@ -98,13 +113,16 @@ class Walks:
 
     Attributes:
         ways: Columns, `[m, len(LENGTHS) + len(RESTARTS)]`; directed: there and back.
-        hops: Of each way, the steps of the shortest walk, which is a shortest path; 0 where walks
-            did not get so far. None where they were not counted.
+        hops: Of each way, the edges of a shortest path; 0 where walks did not get so far. None
+            where they were not counted.
+        three_paths: Sums of 1 / sqrt(d_a d_b) over 3-paths, -1 where they were not summed up,
+            `[m]`. None where none were.
         note: A sentence that says what is estimated, or "".
     """
 
     ways: list[Array]
     hops: list[NDArray[np.int64]] | None = None
+    three_paths: Array | None = None
     note: str = ""
 
 

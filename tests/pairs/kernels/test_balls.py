@@ -1,12 +1,13 @@
 """Walks that meet in the middle against powers of the matrix, and how they are continued."""
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgnn import Graph
-from pgnn.pairs.kernels.balls import extend_series, meet_pairs
+from pgnn.pairs.kernels.balls import extend_series, meet_pairs, write_columns
 from pgnn.pairs.walks import WalkMatrix
 from strategies import graphs
 
@@ -27,22 +28,25 @@ def powers_of(strength):
     return np.array([np.linalg.matrix_power(s, k) for k in range(STEPS + 1)])
 
 
-def meet(graph, pairs, kind, scales, max_edges=NO_LIMIT):
-    """The series of pairs, their last exact steps, and their hops."""
+def meet(graph, pairs, kind, scales, max_edges=NO_LIMIT, worth=None):
+    """The series of pairs, their last exact steps, their hops, and with a worth their 3-paths."""
     matrix, n = matrix_of(graph), graph.num_nodes
     pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
 
     def ball():
         places = np.empty(n, dtype=np.int32), np.full(n, -1, dtype=np.int32)
-        return *places, np.empty((DEPTH + 1, n)), np.zeros(DEPTH + 2, dtype=np.int64)
+        counts = np.zeros(DEPTH + 2, dtype=np.int64)
+        return *places, np.empty((DEPTH + 1, n)), counts, np.full(n, np.nan)
 
-    series = np.full((len(pairs), STEPS + 1), np.nan)
+    series, three_paths = np.full((len(pairs), STEPS + 1), np.nan), np.empty(len(pairs))
     horizon, hops = np.empty((2, len(pairs)), dtype=np.int64)
     edges = np.asarray(kind, dtype=np.int64), np.asarray(scales, dtype=np.float64)
-    rows = matrix.rows, matrix.transposed().rows
-    balls = ball(), ball(), np.empty(n, dtype=np.int32)
-    meet_pairs(*rows, pairs, edges, max_edges, (series, horizon, hops), balls)
-    return series, horizon, hops
+    rows = matrix.factored_rows, matrix.transposed().factored_rows
+    balls = ball(), ball(), np.empty(n, dtype=np.int32), np.empty(n)
+    result = (series, horizon, hops, three_paths)
+    worth_or_none = np.empty(0) if worth is None else worth
+    meet_pairs(*rows, pairs, edges, worth_or_none, max_edges, result, balls)
+    return (series, horizon, hops) if worth is None else result
 
 
 def meet_other_pairs(graph, pairs, max_edges=NO_LIMIT):
@@ -60,8 +64,13 @@ def test_walks_are_exact_up_to_their_horizon_whatever_the_balls_hold(graph, max_
         last = horizon[p]
         assert (last == STEPS) if max_edges == NO_LIMIT else (2 <= last <= STEPS)
         np.testing.assert_allclose(series[p, : last + 1], expected[: last + 1, u, v], atol=1e-13)
-        first = np.flatnonzero(expected[: last + 1, u, v])
-        assert hops[p] == (first[0] if len(first) else 0)
+        first = np.flatnonzero(expected[:, u, v])
+        if len(first) and first[0] <= last:
+            assert hops[p] == first[0]
+        elif len(first) and first[0] == last + 1:
+            assert hops[p] in (0, first[0])
+        else:
+            assert hops[p] in (0, last + 1) if last == STEPS else hops[p] == 0
 
 
 @settings(max_examples=40)
@@ -85,6 +94,85 @@ def test_own_edge_is_left_out_in_every_direction_asked_for(graph, max_edges):
             series, horizon, _ = meet(graph, [(a, b)], [kind], [scales], max_edges)
             until = horizon[0] + 1
             np.testing.assert_allclose(series[0, :until], expected[:until, a, b], atol=1e-13)
+
+
+def own_edges(graph, pairs):
+    """Kinds and scales of pairs of an undirected graph, each without its own edge."""
+    strength = graph.to_scipy().toarray().astype(float)
+    kind, scales = [], []
+    for u, v in pairs:
+        left = [strength[w].sum() - strength[u, v] for w in (u, v)]
+        mine, theirs = (
+            np.sqrt(strength[w].sum() / rest) if rest > 0 else 1.0
+            for w, rest in zip((u, v), left, strict=True)
+        )
+        kind.append(2 * (strength[u, v] > 0))
+        scales.append([mine, theirs, mine, theirs, theirs, mine, theirs, mine])
+    return kind, np.reshape(scales, (-1, 8))
+
+
+def simple_three_paths(graph, worth, u, v):
+    rows = [set(graph.neighbors(w).tolist()) for w in range(graph.num_nodes)]
+    return sum(
+        worth[a] * worth[b]
+        for a in rows[u]
+        for b in rows[a]
+        if v in rows[b] and len({u, a, b, v}) == 4
+    )
+
+
+def shortest_path(graph, u, v):
+    """Edges of a shortest path that is not the edge between u and v, or None."""
+    theirs = nx.Graph(graph.edges().tolist())
+    theirs.add_nodes_from(range(graph.num_nodes))
+    theirs.remove_edges_from([(u, v)])
+    return nx.shortest_path_length(theirs, u, v) if nx.has_path(theirs, u, v) else None
+
+
+@settings(max_examples=40)
+@given(graph=graphs(max_nodes=9, directed=False), max_edges=st.sampled_from([1, 5, NO_LIMIT]))
+def test_three_paths_are_simple_and_summed_where_the_ball_holds_two_steps(graph, max_edges):
+    n = graph.num_nodes
+    pairs = [(u, v) for u in range(n) for v in range(n) if u != v]
+    worth = np.random.default_rng(0).uniform(0.1, 1, n)
+    kind, scales = own_edges(graph, pairs)
+    *_, three_paths = meet(graph, pairs, kind, scales, max_edges, worth)
+    if max_edges == NO_LIMIT:
+        assert (three_paths >= 0).all()
+    for p, (u, v) in enumerate(pairs):
+        if three_paths[p] != -1:
+            expected = simple_three_paths(graph, worth, u, v)
+            assert three_paths[p] == pytest.approx(expected, abs=1e-12)
+
+
+@settings(max_examples=60)
+@given(graph=graphs(max_nodes=10, directed=False), max_edges=st.sampled_from([1, 3, 8, NO_LIMIT]))
+def test_hops_are_those_of_a_shortest_path_that_is_not_the_own_edge(graph, max_edges):
+    n = graph.num_nodes
+    pairs = [(u, v) for u in range(n) for v in range(n) if u != v]
+    _, horizon, hops = meet(graph, pairs, *own_edges(graph, pairs), max_edges)
+    for p, (u, v) in enumerate(pairs):
+        expected = shortest_path(graph, u, v)
+        if hops[p] > 0:
+            assert hops[p] == expected
+        else:
+            assert expected is None or expected > horizon[p]
+
+
+@pytest.mark.parametrize("length", [3, 4, 5, 6])
+def test_one_step_more_than_walks_reach_is_looked_for(length):
+    path = Graph.from_edges([(v, v + 1) for v in range(length)])
+    for max_edges in (1, 2, 3, 4):
+        _, horizon, hops = meet_other_pairs(path, [(0, length)], max_edges)
+        assert hops[0] == (length if length <= horizon[0] + 1 else 0)
+
+
+@pytest.mark.parametrize("max_edges", [1, 2, NO_LIMIT])
+def test_one_step_more_does_not_cross_the_own_edge(max_edges):
+    # Around the edge (0, 1) there is a way of 9 edges; back and over the edge there is none.
+    ring = Graph.from_edges([(v, (v + 1) % 10) for v in range(10)])
+    _, horizon, hops = meet(ring, [(0, 1)], *own_edges(ring, [(0, 1)]), max_edges)
+    assert hops[0] == (9 if horizon[0] >= 8 else 0)
 
 
 def test_ball_that_left_an_edge_out_is_not_used_again():
@@ -140,3 +228,16 @@ def test_continued_walks_neither_vanish_nor_explode_while_eigenvalues_say_little
         ratio = found[5:] / found[3:-2]
         assert (ratio >= 0.5 - 1e-12).all()
         assert (ratio <= 10).all()
+
+
+def test_columns_are_chosen_walks_and_sums_without_what_is_too_small():
+    rng = np.random.default_rng(0)
+    series, factors = rng.uniform(0, 1, (3, 5)), rng.uniform(0, 1, (5, 2))
+    lengths, rows, floors = np.array([2, 4]), np.array([3, 0, 1]), np.array([0.3, 1.2])
+    columns = np.full((4, 4), -1.0)
+    write_columns(series, rows, lengths, factors, floors, columns)
+    walks, sums = series[:, lengths], series @ factors
+    expected = np.concatenate([walks * (walks >= 0.3), sums * (sums >= 1.2)], axis=1)
+    np.testing.assert_allclose(columns[rows], expected)
+    assert 0 < np.count_nonzero(expected) < expected.size
+    assert (columns[2] == -1).all()
