@@ -250,9 +250,8 @@ def unfinished(*, whole):
     return change
 
 
-def without_plotly(folder, monkeypatch):
-    monkeypatch.setitem(sys.modules, "plotly", None)
-    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+def without_jinja(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
 
 
 def read_only(folder, _):
@@ -281,7 +280,7 @@ RUNS = [
     damaged("config is no TOML", ASK, "is damaged", text_in("run/config.toml", b"=")),
     damaged("config lost", ASK, "is damaged", no_file("run/config.toml")),
     damaged("history is text", ASK, "is damaged", text_in("run/history.csv", b"epoch\nx\n")),
-    damaged("no plotly", "report run", "pip install 'position-gnn[report]'", without_plotly),
+    damaged("no jinja2", "report run", "pip install 'position-gnn[report]'", without_jinja),
     damaged("no permission to embed", "embed run edges.csv -o shut/z.csv", "shut/z.csv", read_only),
     damaged("no permission to train", f"train edges.csv --out shut/run {FEW}", "shut/run",
             read_only),

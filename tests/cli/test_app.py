@@ -105,7 +105,7 @@ sys.argv = ["pgnn", *{arguments!r}]
 try:
     main()
 except SystemExit as ended:
-    heavy = {{"torch", "numba", "polars", "sklearn", "plotly"}} & set(sys.modules)
+    heavy = {{"torch", "numba", "polars", "sklearn", "jinja2"}} & set(sys.modules)
     print(ended.code, sorted(heavy), file=sys.stderr)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

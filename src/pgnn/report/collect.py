@@ -16,9 +16,9 @@ from pgnn.graph import Graph
 from pgnn.io import id_array
 from pgnn.names import LABELS
 from pgnn.nn import PRESETS
+from pgnn.pairs.codes import edge_codes, is_among
 from pgnn.positions import anchor_distances, anchor_ppr
 from pgnn.positions.anchors import AnchorSets, sample_anchor_sets
-from pgnn.pairs.codes import edge_codes, is_among
 from pgnn.prediction.ranking import Predictions, predict
 from pgnn.report.links import Surroundings
 from pgnn.report.run import Link, Positions, Row, RunReport

@@ -39,7 +39,7 @@ _MAP_NODES = 1500  # what t-SNE places in seconds
 _MAX_NODES = 4500  # what a browser draws without delay
 _MAX_EDGES = 8000
 _MAX_SETS = 256  # that can be picked
-_MAX_NUMBERS = 200_000  # of positions in the page, one per node and set: a megabyte
+_MAX_NUMBERS = 150_000  # of positions in the page, one per node and set: a megabyte
 _ANCHOR_ROOM = 0.3  # of the nodes of a drawing, that anchors may take
 _ROC_POINTS = 500
 
@@ -114,7 +114,7 @@ class Positions:
     def column(self, index: int, nodes: NDArray[np.int64]) -> list[float | None]:
         """Return what nodes measure to a set, None where they do not reach it.
 
-        Hops are exact; other numbers have four digits, enough to draw.
+        Hops are exact; other numbers have three digits, enough to draw.
         """
         values = self.values[nodes, index]
         if self.kind == "hops":
@@ -123,7 +123,7 @@ class Positions:
         if self.kind == "pagerank":
             reached &= values >= _LEAST_SHARE
         return [
-            float(f"{value:.4g}") if known else None
+            float(f"{value:.3g}") if known else None
             for value, known in zip(values.tolist(), reached.tolist(), strict=True)
         ]
 
@@ -377,16 +377,17 @@ def _graph(
         "num_edges_among": total,
         "num_held_out": num_hidden,
         **_coordinates(points),
-        "edges": _thinned(edges, rng).tolist(),
-        "held_out": _thinned(hidden, rng).tolist(),
+        "edges": _thinned(edges, _MAX_EDGES, rng).tolist(),
+        # As large a share of both is drawn, so that neither looks rarer than it is.
+        "held_out": _thinned(hidden, num_hidden * _MAX_EDGES // max(total, 1), rng).tolist(),
     }
     return drawing, communities.tolist()
 
 
-def _thinned(edges: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    if len(edges) <= _MAX_EDGES:
+def _thinned(edges: NDArray[np.int64], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    if len(edges) <= count:
         return edges
-    return edges[np.sort(rng.choice(len(edges), _MAX_EDGES, replace=False))]
+    return edges[np.sort(rng.choice(len(edges), count, replace=False))]
 
 
 def _coordinates(points: NDArray[np.float64]) -> dict[str, list[float]]:
@@ -413,9 +414,7 @@ def _nodes(report: RunReport, shown: NDArray[np.int64]) -> dict[str, Any]:
     return nodes
 
 
-def _sets(
-    report: RunReport, shown: NDArray[np.int64], place: NDArray[Any]
-) -> list[dict[str, Any]]:
+def _sets(report: RunReport, shown: NDArray[np.int64], place: NDArray[Any]) -> list[dict[str, Any]]:
     """Return the sets to pick from, with what the page's nodes measure to each.
 
     Only sets whose members are all drawn can be picked. (Where there is none, all can.)
