@@ -250,10 +250,6 @@ def unfinished(*, whole):
     return change
 
 
-def without_jinja(folder, monkeypatch):
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-
-
 def read_only(folder, _):
     (folder / "shut").mkdir(mode=0o555)
 
@@ -280,7 +276,6 @@ RUNS = [
     damaged("config is no TOML", ASK, "is damaged", text_in("run/config.toml", b"=")),
     damaged("config lost", ASK, "is damaged", no_file("run/config.toml")),
     damaged("history is text", ASK, "is damaged", text_in("run/history.csv", b"epoch\nx\n")),
-    damaged("no jinja2", "report run", "pip install 'position-gnn[report]'", without_jinja),
     damaged("no permission to embed", "embed run edges.csv -o shut/z.csv", "shut/z.csv", read_only),
     damaged("no permission to train", f"train edges.csv --out shut/run {FEW}", "shut/run",
             read_only),

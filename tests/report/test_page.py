@@ -1,22 +1,12 @@
 import json
-import sys
 
 import numpy as np
 import pytest
 
 from pgnn.errors import PGNNError
-from pgnn.report import render_results, render_run, write_report
+from pgnn.report import write_report
 from pgnn.report.page import percent, plain, rounded, to_json
 from report.samples import HOSTILE
-
-
-def test_missing_extra_is_named(monkeypatch, small_report):
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(PGNNError, match=r"pip install 'position-gnn\[report\]'"):
-        render_run(small_report)
-    record = {"column": "grid", "model": "gcn", "protocol": "paper", "seed": 0, "test_auc": 0.5}
-    with pytest.raises(PGNNError, match="reports need jinja2"):
-        render_results([record])
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -274,7 +274,7 @@ def _place_discs(between: NDArray[np.float64], radii: NDArray[np.float64]) -> Po
         distance = np.hypot(apart[..., 0], apart[..., 1]) + 1e-9
         overlap = np.maximum(least - distance, 0)
         points = points + 0.5 * ((overlap / distance)[..., None] * apart).sum(axis=1)
-    return points
+    return np.asarray(points)
 
 
 def _spectral_start(adjacency: Any) -> Points:

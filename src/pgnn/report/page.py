@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from pgnn.errors import PGNNError
 from pgnn.io.write import open_atomic
 
 # Integers beyond this are not exact in JavaScript, so ids beyond it are shown as text.
@@ -27,15 +26,9 @@ def render_page(template: str, data: Mapping[str, Any], scripts: list[str], **na
         data: What the page's scripts draw; the page holds it as JSON.
         scripts: Names of JavaScript files beside this one.
         **names: Other values that the template reads.
-
-    Raises:
-        PGNNError: If jinja2 is not installed.
     """
-    try:
-        from jinja2 import Environment, FunctionLoader, StrictUndefined
-        from markupsafe import Markup
-    except ImportError as error:
-        raise PGNNError("reports need jinja2; pip install 'position-gnn[report]'") from error
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+    from markupsafe import Markup
 
     environment = Environment(
         loader=FunctionLoader(_read),

@@ -44,7 +44,7 @@ def render_results(records: Sequence[dict[str, Any]], links: Sequence[dict[str, 
         links: The lines of `links.jsonl`, runs of the benchmark of links.
 
     Raises:
-        PGNNError: If there are no records, or jinja2 is not installed.
+        PGNNError: If there are no records.
     """
     if not records and not links:
         raise PGNNError("there are no records to report; run `pgnn reproduce` first")

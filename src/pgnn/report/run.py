@@ -234,7 +234,7 @@ def render_run(
         rng: Seed or generator for what is sampled, and for the map of embeddings.
 
     Raises:
-        PGNNError: If jinja2 is not installed, or `max_nodes` is not positive.
+        PGNNError: If `max_nodes` is not positive.
     """
     positive_integer("max_nodes", max_nodes)
     generator = np.random.default_rng(rng)
