@@ -4,7 +4,6 @@ import gzip
 import json
 import os
 import shlex
-import sys
 
 import pytest
 

@@ -440,7 +440,7 @@ def test_page_has_no_sideways_scroll_on_a_phone_and_tables_hint_at_theirs(
         show(small_page)
         hints = browser.execute_script(
             "return [...document.querySelectorAll('.scroll')].map((box) => ["
-            "box.scrollWidth > box.clientWidth + 4, !box.nextElementSibling.hidden])"
+            "box.scrollWidth > box.clientWidth + 4, !box.previousElementSibling.hidden])"
         )
         assert all(is_wide == has_hint for is_wide, has_hint in hints)
         assert any(is_wide for is_wide, _ in hints)

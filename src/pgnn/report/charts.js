@@ -162,10 +162,10 @@ function tellNearest(event, root, points) {
 
 // ------------------------------------------------------------------ tables that are too wide
 
-// A shade at the right, and words below, as long as a part of a table is out of sight.
+// A shade at the right, and words above, as long as a part of a table is out of sight.
 for (const box of document.querySelectorAll(".scroll")) {
   const hint = html("p", "scroll-hint", null, "Swipe or scroll sideways to see the rest \u2192");
-  box.after(hint);
+  box.before(hint);
   const check = () => {
     const hidden = box.scrollWidth - box.clientWidth - box.scrollLeft > 4;
     box.classList.toggle("more", hidden);
