@@ -113,13 +113,7 @@ def show_learning() -> None:
     column = COLUMNS["communities-pairs"]
     for model in ("gcn", "sage", "gat", "gin", "pgnn-e-2l"):
         with console.status(f"training {LABELS[model]} ..."):
-            outcome = train_dataset(
-                "communities",
-                "pair",
-                model,
-                epochs=150,
-                out=RUN if model == "pgnn-e-2l" else None,
-            )
+            outcome = train_dataset("communities", "pair", model, epochs=150)
         paper = column.published(model)
         assert paper is not None
         assert outcome.test_auc is not None
@@ -144,8 +138,11 @@ def show_links() -> None:
         "streets, 20 x 20: no two neighbours have a common neighbour": grid_graph(20, 20),
     }.items():
         recipe = Recipe(test=0.2)
+        folder = RUN if graph is novel else None
+        config = {"train": {"graph": "Les Miserables"}}
         with console.status("training ..."):
-            outcome = train(Problem.of_graph(graph, recipe), recipe).outcome
+            problem = Problem.of_graph(graph, recipe)
+            outcome = train(problem, recipe, out=folder, config=config).outcome
         assert outcome.test_auc is not None
         console.print(f"\n  {name}; {outcome.test_pairs} pairs hidden and asked about")
         rows = {"pgnn-best": outcome.test_auc}
@@ -164,8 +161,8 @@ def show_report() -> None:
     with console.status("making the report ..."):
         write_report(REPORT, render_run(collect_run(load_run(RUN))))
     console.print(
-        f"\nThe graph, each node's distance to any anchor-set, a map of what was learnt:\n"
-        f"  {REPORT.resolve()}\n",
+        f"\nWho is missing from Les Miserables: the likeliest links and why, how good that is, the "
+        f"graph, and positions. Open in a browser:\n  {REPORT.resolve()}\n",
         soft_wrap=True,
     )
 

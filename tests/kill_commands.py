@@ -192,7 +192,7 @@ def warm_up(*modules):
 def main():
     what, folder, seed = sys.argv[1:]
     os.chdir(folder)
-    pages = ("pgnn.report", "plotly.offline", "jinja2", "sklearn.manifold")
+    pages = ("pgnn.report", "jinja2", "sklearn.manifold")
     warm_up(*(pages if what == "report" else ()))
     chance = random.Random(int(seed))
     if what == "train":

@@ -4,7 +4,6 @@ import gzip
 import json
 import os
 import shlex
-import sys
 
 import pytest
 
@@ -250,11 +249,6 @@ def unfinished(*, whole):
     return change
 
 
-def without_plotly(folder, monkeypatch):
-    monkeypatch.setitem(sys.modules, "plotly", None)
-    monkeypatch.setitem(sys.modules, "plotly.offline", None)
-
-
 def read_only(folder, _):
     (folder / "shut").mkdir(mode=0o555)
 
@@ -281,7 +275,6 @@ RUNS = [
     damaged("config is no TOML", ASK, "is damaged", text_in("run/config.toml", b"=")),
     damaged("config lost", ASK, "is damaged", no_file("run/config.toml")),
     damaged("history is text", ASK, "is damaged", text_in("run/history.csv", b"epoch\nx\n")),
-    damaged("no plotly", "report run", "pip install 'position-gnn[report]'", without_plotly),
     damaged("no permission to embed", "embed run edges.csv -o shut/z.csv", "shut/z.csv", read_only),
     damaged("no permission to train", f"train edges.csv --out shut/run {FEW}", "shut/run",
             read_only),

@@ -105,7 +105,7 @@ sys.argv = ["pgnn", *{arguments!r}]
 try:
     main()
 except SystemExit as ended:
-    heavy = {{"torch", "numba", "polars", "sklearn", "plotly"}} & set(sys.modules)
+    heavy = {{"torch", "numba", "polars", "sklearn", "jinja2"}} & set(sys.modules)
     print(ended.code, sorted(heavy), file=sys.stderr)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -121,6 +121,26 @@ def test_completion_is_offered(command, monkeypatch):
     monkeypatch.setenv("COMP_WORDS", "pgnn ev")
     monkeypatch.setenv("COMP_CWORD", "1")
     assert command().stdout.split() == ["evaluate"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("pgnn train edges.csv --model pgnn-e", "pgnn-e-1l pgnn-e-2l"),
+        ("pgnn train edges.csv --model pgnn-b", "pgnn-best"),
+        ("pgnn train edges.csv --task p", "pair"),
+        ("pgnn train grid --protocol r", "released"),
+        ("pgnn evaluate run edges.csv --negatives t", "two-hop"),
+        ("pgnn predict run edges.csv --device c", "cpu cuda"),
+        ("pgnn reproduce t", "table1 table2"),
+        ("pgnn reproduce links --model h", "heuristics"),
+    ],
+)
+def test_values_of_options_are_completed(command, monkeypatch, typed, words):
+    monkeypatch.setenv("_PGNN_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", typed)
+    monkeypatch.setenv("COMP_CWORD", str(len(typed.split()) - 1))
+    assert sorted(command().stdout.split()) == words.split()
 
 
 # ---------------------------------------------------------------------- mistakes

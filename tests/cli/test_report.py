@@ -18,3 +18,12 @@ def test_report_of_results_has_their_tables(command, tmp_path):
 
 def test_report_says_where_it_is(trained, command):
     assert command("report", "run").stdout == "the report is in report.html\n"
+
+
+def test_report_of_links_alone_has_their_tables(command, tmp_path):
+    results = tmp_path / "results"
+    results.mkdir()
+    (results / "links.jsonl").write_text("")
+    refused = command("report", "results")
+    assert refused.code == 2
+    assert "there are no records to report" in refused.stderr

@@ -227,3 +227,10 @@ def test_interrupted_reproduction_says_how_to_go_on(command, inline, tmp_path, m
     message = "pgnn: stopped; --resume does only the runs that are missing\n"
     assert (done.code, done.stdout, done.stderr) == (130, "", message)
     assert listing(tmp_path) == there
+
+
+def test_every_column_of_the_paper_is_completed():
+    from pgnn.cli import reproduce
+    from pgnn.experiments.config import COLUMNS
+
+    assert set(reproduce._COLUMNS) == set(COLUMNS)

@@ -110,6 +110,16 @@ def test_working_says_that_kernels_are_compiled(terminal):
         assert comes(text, COMPILING)
 
 
+@pytest.mark.parametrize(("seconds", "is_told"), [(8.4, True), (0.2, False)])
+def test_time_of_compiling_is_told_once_at_the_end(terminal, monkeypatch, seconds, is_told):
+    text = terminal(80)
+    times = iter([100.0, 100.0 + seconds])
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: next(times, 0.0))
+    with working("judging ..."):
+        compile_a_kernel()
+    assert ("8 s of this went into compiling kernels" in text()) is is_told
+
+
 def test_nobody_hears_of_kernels_that_are_compiled_later(terminal):
     text = terminal(80)
     with working("judging ..."):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import pgnn
-from pgnn.report import Link, Positions, render_results, render_run, write_report
-from report.samples import HOSTILE, caveman, data_in, report_of
+from pgnn.report import Positions, render_results, render_run, write_report
+from report.samples import HOSTILE, caveman, data_in, link_of, report_of
 
 OPTIONS = [
     "--headless=new",
@@ -92,33 +92,57 @@ def pick(browser, index):
     settle(browser)
 
 
-def trace(browser, chart, name):
-    """A trace of a chart: what plotly was given and what it drew."""
+def drawn(browser, chart):
+    """The nodes and anchors of a drawing as the reader sees them."""
     return browser.execute_script(
         """
         const box = document.getElementById(arguments[0]);
-        const index = box.data.findIndex((one) => one.name === arguments[1]);
-        const one = box.data[index];
-        const drawn = `.scatterlayer > .trace${box._fullData[index].uid} path.point`;
-        const points = [...box.querySelectorAll(drawn)];
+        const at = (one, name) => Number(one.getAttribute(name));
+        const nodes = [...box.querySelectorAll("circle.node")];
+        const anchors = [...box.querySelectorAll("path.anchor")];
         return {
-            color: one.marker.color, symbol: one.marker.symbol, x: one.x, y: one.y,
-            scale: one.marker.showscale, hovertext: one.hovertext,
-            fills: points.map((point) => getComputedStyle(point).fill),
-            shapes: points.map((point) => point.getAttribute("d")),
+            fills: nodes.map((node) => getComputedStyle(node).fill),
+            x: nodes.map((node) => at(node, "cx")), y: nodes.map((node) => at(node, "cy")),
+            anchors: anchors.map((one) => at(one, "data-node")),
+            anchorFills: anchors.map((one) => getComputedStyle(one).fill),
+            lit: nodes.flatMap((node, index) => node.classList.contains("lit") ? [index] : []),
         };
         """,
         chart,
-        name,
     )
 
 
-def hovered(browser, chart):
-    """First line of the label that a chart shows, None if it shows none."""
+def scale_of(browser, box):
+    """The texts of the ticks of a colour scale."""
     return browser.execute_script(
-        "const box = document.getElementById(arguments[0]);"
-        "return box.querySelector('.hoverlayer .nums .line')?.textContent ?? null",
+        "return [...document.querySelectorAll(arguments[0] + ' .scale-ticks span')]"
+        ".map((tick) => tick.textContent)",
+        f"#{box}",
+    )
+
+
+def point_at(browser, chart, node):
+    """Point at a node as a mouse does; return the lines of the label."""
+    return browser.execute_script(
+        """
+        const box = document.getElementById(arguments[0]);
+        const circle = box.querySelectorAll("circle.node")[arguments[1]];
+        circle.scrollIntoView({ block: "center" });
+        const { left, top, width, height } = circle.getBoundingClientRect();
+        const place = { clientX: left + width / 2, clientY: top + height / 2, bubbles: true };
+        box.querySelector("svg").dispatchEvent(new PointerEvent("pointermove", place));
+        const tip = document.querySelector(".tip");
+        return tip.hidden ? null : [...tip.children].map((line) => line.textContent);
+        """,
         chart,
+        node,
+    )
+
+
+def text_of(browser, selector):
+    return browser.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].map((one) => one.textContent)",
+        selector,
     )
 
 
@@ -140,47 +164,38 @@ def results_page():
 @pytest.mark.parametrize("chart", ["graph-chart", "map-chart"])
 def test_picker_colours_nodes_by_their_distance(browser, run_page, chart):
     pick(browser, 0)
-    before = trace(browser, chart, "nodes")
-    assert before["scale"] is False
+    before = drawn(browser, chart)["fills"]
     for index in (1, len(run_page["sets"])):
         pick(browser, index)
         hops = run_page["sets"][index - 1]["values"]
-        after = trace(browser, chart, "nodes")
-        assert after["scale"] is True
-        assert after["color"] != before["color"]
-        reached = [hop is not None for hop in hops]
-        assert [c for c, known in zip(after["color"], reached, strict=True) if known] == [
-            hop for hop in hops if hop is not None
-        ]
+        after = drawn(browser, chart)["fills"]
+        assert after != before
         # Equal distances are drawn in one colour, different ones in different colours.
-        fills = dict(zip(hops, after["fills"], strict=True))
-        assert [fills[hop] for hop in hops] == after["fills"]
+        fills = dict(zip(hops, after, strict=True))
+        assert [fills[hop] for hop in hops] == after
         assert len(set(fills.values())) == len(fills)
+        assert scale_of(browser, "position-scale")[0] == "0"
     pick(browser, 0)
-    assert trace(browser, chart, "nodes")["fills"] == before["fills"]
+    assert drawn(browser, chart)["fills"] == before
 
 
-def test_picker_colours_the_members_of_a_community_alike(browser, run_page):
+def test_picker_colours_the_members_of_a_class_alike(browser, run_page):
     pick(browser, 0)
     labels = run_page["nodes"]["label"]
-    fills = trace(browser, "graph-chart", "nodes")["fills"]
+    fills = drawn(browser, "graph-chart")["fills"]
     assert len(set(zip(labels, fills, strict=True))) == len(set(labels)) == len(set(fills))
 
 
 @pytest.mark.parametrize("chart", ["graph-chart", "map-chart"])
-def test_picker_marks_the_members_of_the_set(browser, run_page, chart):
+def test_picker_draws_every_member_of_the_set(browser, run_page, chart):
     pick(browser, 0)
-    assert trace(browser, chart, "members")["x"] == []
-    places = run_page["graph" if chart == "graph-chart" else "map"]
+    assert drawn(browser, chart)["anchors"] == []
     for index in (1, len(run_page["sets"])):
         pick(browser, index)
-        members = run_page["sets"][index - 1]["members"]
-        nodes, marked = trace(browser, chart, "nodes"), trace(browser, chart, "members")
-        assert marked["x"] == [places["x"][node] for node in members]
-        assert marked["y"] == [places["y"][node] for node in members]
-        assert len(marked["shapes"]) == len(members)
-        assert not set(marked["shapes"]) & set(nodes["shapes"])
-        assert set(marked["fills"]) == {"rgb(215, 48, 31)"}
+        seen = drawn(browser, chart)
+        assert seen["anchors"] == run_page["sets"][index - 1]["members"]
+        assert len(seen["anchors"]) == run_page["sets"][index - 1]["size"]
+        assert set(seen["anchorFills"]) == {"rgb(215, 48, 31)"}
 
 
 def test_text_explains_what_is_seen(browser, run_page):
@@ -202,67 +217,181 @@ def test_buttons_step_through_the_sets(browser, run_page):
 
     browser.execute_script("document.getElementById('next-set').click()")
     assert chosen() == 1
-    settle(browser)
-    hops = run_page["sets"][0]["values"]
-    colours = trace(browser, "graph-chart", "nodes")["color"]
-    assert sum(a == b for a, b in zip(colours, hops, strict=True)) == len(hops) - hops.count(None)
+    assert drawn(browser, "graph-chart")["anchors"] == run_page["sets"][0]["members"]
     for _ in range(2):
         browser.execute_script("document.getElementById('previous-set').click()")
     assert chosen() == len(run_page["sets"])
 
 
 def test_nodes_that_are_not_reached_are_grey(browser, run_page):
-    pick(browser, 0)
     sets = run_page["sets"]
     index = next(i for i, one in enumerate(sets) if None in one["values"])
     pick(browser, index + 1)
-    fills = trace(browser, "graph-chart", "nodes")["fills"]
-    grey = [fill == "rgb(154, 160, 168)" for fill in fills]
+    grey = [fill == "rgb(154, 160, 168)" for fill in drawn(browser, "graph-chart")["fills"]]
     assert grey == [hop is None for hop in sets[index]["values"]]
 
 
 def test_numbers_of_the_cells_are_those_of_the_data(browser, run_page):
-    found = browser.execute_script(
+    compared = browser.execute_script(
         """
         const data = JSON.parse(document.getElementById("pgnn-data").textContent);
-        const cells = (where) => [...document.querySelectorAll(where + " [data-value]")];
-        const wanted = data.rows.flatMap((row) => [
+        const cells = [...document.querySelectorAll(".results [data-value], .links [data-value]")];
+        const links = data.links.flatMap((link) => [link.score, link.spread]);
+        const wanted = links.concat(data.rows.flatMap((row) => [
             row.metrics.roc_auc,
             row.metrics.average_precision,
             ...(row.paper ? [row.paper[0]] : []),
-        ]).concat(data.links.flatMap((link) => [link.score, link.spread]));
-        return [...cells(".results"), ...cells(".links")].map((cell, index) =>
-            [Number(cell.dataset.value), wanted[index], cell.innerText]);
+        ]));
+        return cells.map((cell, index) => [Number(cell.dataset.value), wanted[index]]);
         """
     )
-    assert len(found) == 5 + 2 * len(run_page["links"])
-    for in_cell, in_data, text in found:
-        assert in_cell == in_data
-        assert text.startswith(f"{in_data:.3f}")
+    assert len(compared) == 5 + 2 * len(run_page["links"])
+    assert all(in_cell == in_data for in_cell, in_data in compared)
 
 
 def test_pointing_at_a_node_names_it_in_both_drawings(browser, run_page):
-    from selenium.webdriver import ActionChains
-    from selenium.webdriver.support.wait import WebDriverWait
-
-    pick(browser, 0)
-    isolated = len(run_page["nodes"]["ids"]) - 1  # no other node lies over it
-    point = browser.find_elements("css selector", "#graph-chart .scatterlayer path.point")[isolated]
-    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", point)
-    ActionChains(browser).move_to_element(point).perform()
-
-    def named(_):
-        first = [hovered(browser, chart) for chart in ("graph-chart", "map-chart")]
-        return first == [f"node {isolated}"] * 2
-
-    assert WebDriverWait(browser, 120).until(named)
+    pick(browser, 1)
+    node = len(run_page["nodes"]["ids"]) - 1
+    lines = point_at(browser, "graph-chart", node)
+    hops = run_page["sets"][0]["values"][node]
+    assert lines[0] == f"node {node}"
+    told = "not reached" if hops is None else f"{hops} hop"
+    assert lines[-1].startswith(f"to set 1: {told}")
+    assert text_of(browser, "#map-chart text.name") == [f"node {node}"]
 
 
-def test_page_is_dark_where_the_reader_wants_it(browser, run_page):
+def test_model_has_a_row_that_stands_out(browser, run_page):
+    colours = browser.execute_script(
+        "return ['model', 'heuristic'].map((kind) => getComputedStyle("
+        "document.querySelector(`.results tr.${kind} td`)).backgroundColor)"
+    )
+    assert colours[0] != colours[1]
+
+
+# ---------------------------------------------------------------------- links and the graph
+
+
+@pytest.fixture(scope="module")
+def linked_page(show):
+    graph = caveman()
+    links = [link_of(graph, u, v, 0.9 - 0.01 * v) for u, v in [(0, 7), (1, 13), (2, 24), (5, 9)]]
+    hidden = np.array([[0, 9], [3, 20]])
+    page = render_run(report_of(graph, links=links, num_listed=3, held_out=hidden))
+    show(page)
+    return data_in(page)
+
+
+def test_clicking_a_predicted_link_shows_nodes_paths_and_neighbours(browser, linked_page):
+    browser.execute_script("document.querySelectorAll('table.links tbody tr')[1].click()")
+    settle(browser)
+    link = linked_page["links"][1]
+    panel = browser.find_element("id", "panel").text
+    assert "1 and 13" in panel.splitlines()[0]
+    paths = text_of(browser, "#panel .path")
+    wanted = ["→".join(str(name) for name, _ in path) for path in link["between"]["paths"]]
+    assert paths == wanted
+    assert wanted
+    for side, name in enumerate((1, 13)):
+        total = link["between"]["num_neighbours"][side] - link["between"]["num_shared"]
+        assert f"Other neighbours of {name} ({total})" in panel
+    lit = set(drawn(browser, "network-chart")["lit"])
+    assert {1, 13} <= lit
+    assert {place for path in link["between"]["paths"] for _, place in path} <= lit
+    assert set(text_of(browser, "#network-chart text.name.end")) == {"1", "13"}
+    assert browser.execute_script("return document.querySelectorAll('#network-chart .step').length")
+
+
+def test_a_line_of_the_drawing_can_be_clicked_and_left_again(browser, linked_page):
+    browser.execute_script(
+        "document.querySelectorAll('.predicted-target')[0].dispatchEvent("
+        "new MouseEvent('click', {bubbles: true}))"
+    )
+    assert browser.find_element("css selector", "#panel h3").text == "0 and 7"
+    browser.execute_script("document.querySelector('#panel button.plain').click()")
+    assert drawn(browser, "network-chart")["lit"] == []
+    assert len(text_of(browser, "#panel .link-button")) == 3
+
+
+def test_search_finds_links_beyond_those_listed(browser, linked_page):
+    def visible():
+        return browser.execute_script(
+            "return [...document.querySelectorAll('table.links tbody tr')]"
+            ".flatMap((row, index) => row.hidden ? [] : [index])"
+        )
+
+    def search(text):
+        browser.execute_script(
+            "const box = document.getElementById('link-search'); box.value = arguments[0];"
+            "box.dispatchEvent(new Event('input'))",
+            text,
+        )
+
+    assert visible() == [0, 1, 2]
+    search("9")
+    assert visible() == [3]
+    search("nobody")
+    assert visible() == []
+    assert "none of the 4" in browser.find_element("id", "search-status").text
+    search("")
+    browser.execute_script("document.getElementById('more-links').click()")
+    assert visible() == [0, 1, 2, 3]
+    browser.execute_script("document.getElementById('more-links').click()")
+
+
+def test_held_out_and_predicted_links_are_told_from_edges_and_can_be_hidden(browser, linked_page):
+    def shapes():
+        return browser.execute_script(
+            "const box = document.getElementById('network-chart');"
+            "return ['.held-out-edge', '.predicted'].map((one) => box.querySelectorAll(one).length)"
+        )
+
+    assert shapes() == [1, 3]
+    dashes = browser.execute_script(
+        "return getComputedStyle(document.querySelector('.held-out-edge')).strokeDasharray"
+    )
+    assert dashes != "none"
+    for name in ("show-held-out", "show-links"):
+        browser.execute_script(f"document.getElementById('{name}').click()")
+    assert shapes() == [0, 0]
+    for name in ("show-held-out", "show-links"):
+        browser.execute_script(f"document.getElementById('{name}').click()")
+
+
+def test_node_is_found_by_its_name(browser, linked_page):
+    browser.execute_script(
+        "const box = document.getElementById('node-search'); box.value = '13';"
+        "box.dispatchEvent(new Event('input'))"
+    )
+    assert browser.find_element("css selector", "#panel h3").text == "node 13"
+    neighbours = {u + v - 13 for u, v in linked_page["graph"]["edges"] if 13 in (u, v)}
+    assert set(drawn(browser, "network-chart")["lit"]) == {13, *neighbours}
+
+
+def test_degrees_are_coloured_on_a_log_scale(browser, show):
+    edges = [(0, v) for v in range(1, 101)] + [(1, v) for v in range(2, 11)]
+    show(render_run(report_of(pgnn.Graph.from_edges(edges))))
+    ticks = scale_of(browser, "network-scale")
+    assert ticks == ["1", "2", "5", "10", "20", "50", "100"]
+    places = browser.execute_script(
+        "return [...document.querySelectorAll('#network-scale span')]"
+        ".map((tick) => parseFloat(tick.style.left))"
+    )
+    np.testing.assert_allclose(places, 50 * np.log10([1, 2, 5, 10, 20, 50, 100]), atol=0.1)
+    fills = drawn(browser, "network-chart")["fills"]
+    assert fills[0] == "rgb(253, 231, 37)"  # the hub has the last colour of the scale
+    assert len({fills[0], fills[1], fills[2], fills[50]}) == 4
+
+
+# ---------------------------------------------------------------------- the page
+
+
+def test_page_is_dark_where_the_reader_wants_it(browser, show, small_page):
+    show(small_page)
+
     def lightness():
         script = """
             const sum = (colour) => colour.match(/\\d+/g).slice(0, 3).reduce((a, b) => a + +b, 0);
-            const text = document.querySelector("#training-chart .xtick text");
+            const text = document.querySelector("#roc-chart text.tick");
             return [sum(getComputedStyle(document.body).backgroundColor),
                     sum(getComputedStyle(text).fill)];
         """
@@ -288,20 +417,33 @@ def test_page_opens_without_errors_and_asks_no_host(browser, show, small_page, k
     assert browser.get_log("browser") == []
     charts = browser.execute_script(
         "return [...document.querySelectorAll('.chart')].map((box) => "
-        "box.querySelectorAll('.scatterlayer .trace').length)"
+        "box.querySelectorAll('svg circle, svg path').length)"
     )
-    assert len(charts) == (4 if kind == "run" else 1)
+    assert len(charts) == (7 if kind == "run" else 1)
     assert min(charts) > 0
 
 
-def test_page_has_no_sideways_scroll_on_a_phone(browser, show, small_page):
+def on_a_phone(browser):
     metrics = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+
+def test_page_has_no_sideways_scroll_on_a_phone_and_tables_hint_at_theirs(
+    browser, show, small_page
+):
+    on_a_phone(browser)
     try:
         for page in (small_page, results_page()):
             show(page)
             width = browser.execute_script("return document.documentElement.scrollWidth")
             assert width == 390
+        show(small_page)
+        hints = browser.execute_script(
+            "return [...document.querySelectorAll('.scroll')].map((box) => ["
+            "box.scrollWidth > box.clientWidth + 4, !box.previousElementSibling.hidden])"
+        )
+        assert all(is_wide == has_hint for is_wide, has_hint in hints)
+        assert any(is_wide for is_wide, _ in hints)
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
@@ -311,9 +453,10 @@ def test_weighted_graph_without_labels_is_drawn(browser, show):
     page = render_run(report_of(graph, sets=pgnn.AnchorSets.from_sets([[0], [3, 4]], 6)))
     show(page)
     pick(browser, 1)
-    nodes = trace(browser, "graph-chart", "nodes")
-    assert nodes["color"][:3] == [0, 0.25, 1.75]
-    assert nodes["fills"][3:] == ["rgb(154, 160, 168)"] * 3
+    fills = drawn(browser, "graph-chart")["fills"]
+    assert len(set(fills[:3])) == 3
+    assert fills[3:] == ["rgb(154, 160, 168)"] * 3
+    assert point_at(browser, "graph-chart", 1)[-1] == "to set 1: length 0.25"
     text = browser.find_element("id", "anchor-text").text
     assert "the length of its shortest path to the red node" in text
     assert browser.get_log("browser") == []
@@ -322,48 +465,42 @@ def test_weighted_graph_without_labels_is_drawn(browser, show):
 def test_pagerank_is_coloured_by_powers_of_ten_and_told_in_percent(browser, show):
     graph = pgnn.Graph.from_edges([(0, 1), (1, 2), (2, 3)], 4)
     sets = pgnn.AnchorSets.from_sets([[0]], 4)
-    positions = Positions(sets, np.array([[0.5], [0.1], [0.001], [1e-9]]), "pagerank")
+    positions = Positions(sets, np.array([[1.0], [0.1], [0.001], [1e-9]]), "pagerank")
     show(render_run(report_of(graph, positions=positions)))
     pick(browser, 1)
-    nodes = trace(browser, "graph-chart", "nodes")
-    assert nodes["color"][:3] == pytest.approx([np.log10(0.5), -1, -3])
-    assert nodes["fills"][3] == "rgb(154, 160, 168)"
-    assert "to set 1: 10% of the walk" in nodes["hovertext"][1]
-    assert "to set 1: not reached" in nodes["hovertext"][3]
-    ticks = browser.execute_script(
-        "return [...document.querySelectorAll('#graph-chart .infolayer .cbaxis text')]"
-        ".map((tick) => tick.textContent)"
-    )
-    assert {"10%", "1%", "0.1%"} <= set(ticks)
+    fills = drawn(browser, "graph-chart")["fills"]
+    # A tenth lies a third of the way from 1 to 0.001, the ends of the scale.
+    assert fills[0] == "rgb(253, 231, 37)"
+    assert fills[2] == "rgb(67, 62, 133)"
+    assert fills[3] == "rgb(154, 160, 168)"
+    assert scale_of(browser, "position-scale") == ["0.1%", "1%", "10%", "100%"]
+    assert point_at(browser, "graph-chart", 1)[-1] == "to set 1: 10% of the walk"
+    assert point_at(browser, "graph-chart", 3)[-1] == "to set 1: not reached"
     text = browser.find_element("id", "anchor-text").text
     assert "the share of its time that a random walk from the node spends on the red node" in text
     assert "less than a millionth" in text
     assert browser.get_log("browser") == []
 
 
-def test_hostile_ids_are_shown_and_do_not_run(browser, show):
-    from selenium.webdriver.support.wait import WebDriverWait
-
+def test_hostile_names_are_shown_and_do_not_run(browser, show):
     ids = HOSTILE + [f"n{i}" for i in range(25 - len(HOSTILE))]
-    links = [Link(name, "n0", 0.5, 0.1) for name in HOSTILE]
+    graph = caveman(ids=ids)
+    links = [link_of(graph, u, 24, 0.5, 0.1, reason=name) for u, name in enumerate(HOSTILE)]
     rates = (np.array([0.0, 1.0]), np.array([0.0, 1.0]))
-    page = render_run(report_of(caveman(ids=ids), links=links, roc=dict.fromkeys(HOSTILE, rates)))
+    page = render_run(report_of(graph, links=links, roc=dict.fromkeys(HOSTILE, rates)))
     show(page)
     pick(browser, 3)
-    shown = browser.execute_script(
-        "return [...document.querySelectorAll('.links tr td:nth-child(2)')]"
-        ".map((cell) => cell.textContent)"
-    )
-    assert shown == HOSTILE
+    assert text_of(browser, ".links tbody td:nth-child(2)") == HOSTILE
+    assert text_of(browser, ".links tbody td.why") == HOSTILE
+    assert text_of(browser, "#roc-keys bdi") == HOSTILE
     for node, name in enumerate(HOSTILE):
         browser.execute_script(
-            "Plotly.Fx.hover('graph-chart', [{ curveNumber: 1, pointNumber: arguments[0] }])", node
+            "document.querySelectorAll('table.links tbody tr')[arguments[0]].click()", node
         )
-        words = f"node {name}".split()
-        # Plotly draws a label at most every 50 ms.
-        assert WebDriverWait(browser, 120).until(
-            lambda _, words=words: (hovered(browser, "graph-chart") or "").split() == words
-        )
+        assert text_of(browser, "#panel h3 bdi")[0] == name
+        browser.execute_script("chooseNode(arguments[0])", node)
+        assert text_of(browser, "#panel h3 bdi") == [name]
+        assert point_at(browser, "graph-chart", node)[0] == f"node {name}"
     assert browser.execute_script("return typeof window.ran") == "undefined"
     assert browser.execute_script("return document.images.length") == 0
     assert browser.get_log("browser") == []

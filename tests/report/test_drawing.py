@@ -3,7 +3,14 @@ import numpy as np
 import pytest
 
 import pgnn
-from pgnn.report.drawing import add_nodes, edges_among, map_embedding, place_nodes, sample_nodes
+from pgnn.report.drawing import (
+    edges_among,
+    find_communities,
+    is_tangled,
+    map_embedding,
+    place_nodes,
+    sample_nodes,
+)
 
 GRAPHS = {
     "grid": pgnn.Graph.from_networkx(
@@ -50,13 +57,12 @@ def test_nodes_with_edges_come_before_isolated_ones():
     assert {0, 1, 5, 6, 8, 9} <= set(nodes.tolist())
 
 
-def test_added_nodes_come_after_and_none_twice():
-    first = np.array([3, 8])
-    nodes = add_nodes(first, 10, 6, np.random.default_rng(0))
-    assert nodes[:2].tolist() == [3, 8]
-    assert len(set(nodes.tolist())) == len(nodes) == 6
-    assert add_nodes(first, 10, 2, np.random.default_rng(0)).tolist() == [3, 8]
-    assert sorted(add_nodes(first, 10, 99, np.random.default_rng(0)).tolist()) == list(range(10))
+@pytest.mark.parametrize("name", GRAPHS)
+def test_required_nodes_are_always_in_the_sample(name):
+    required = np.array([3, 500, 998])
+    nodes = sample_nodes(GRAPHS[name], 40, np.random.default_rng(0), required=required)
+    assert set(required) <= set(nodes)
+    assert len(nodes) == 40
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -93,6 +99,61 @@ def test_communities_are_drawn_apart():
     same = clique[:, None] == clique
     apart = distances(points)
     assert np.median(apart[~same]) > 4 * np.median(apart[same])
+
+
+def planted(groups=8, size=40, *, inside=0.25, across=0.02, seed=0):
+    """Communities with so many edges between them that springs alone make one ball."""
+    return nx.planted_partition_graph(groups, size, inside, across, seed=seed)
+
+
+def test_communities_of_a_tangled_graph_are_drawn_apart_and_do_not_overlap():
+    graph = planted()
+    points = place(graph)
+    edges = np.array(graph.edges)
+    community = find_communities(edges, len(graph))
+    discs = [points[community == code] for code in range(community.max() + 1)]
+    assert len(discs) == 8
+    centres = np.array([disc.mean(axis=0) for disc in discs])
+    radii = [np.linalg.norm(d - c, axis=1).max() for d, c in zip(discs, centres, strict=True)]
+    for i in range(len(discs)):
+        for j in range(i):
+            assert np.linalg.norm(centres[i] - centres[j]) > 0.9 * (radii[i] + radii[j])
+
+
+def test_nodes_of_a_community_fill_its_disc_evenly():
+    points = place(planted())
+    apart = distances(points) + 99 * np.eye(len(points))
+    nearest = apart.min(axis=1)
+    assert np.median(nearest) > 0.25 * nearest.max()
+
+
+@pytest.mark.parametrize(
+    ("graph", "tangled"),
+    [
+        (planted(), True),
+        (nx.barabasi_albert_graph(500, 4, seed=0), True),
+        (nx.grid_2d_graph(20, 20), False),
+        (nx.path_graph(300), False),
+        (nx.connected_caveman_graph(20, 6), False),
+        (nx.complete_graph(30), False),  # few nodes can be read as they are
+    ],
+)
+def test_only_graphs_without_room_in_the_plane_are_tangled(graph, tangled):
+    assert is_tangled(nx.to_scipy_sparse_array(graph)) is tangled
+
+
+def test_communities_are_found_largest_first():
+    graph = nx.disjoint_union_all([nx.complete_graph(n) for n in (4, 9, 6)])
+    community = find_communities(np.array(graph.edges), len(graph))
+    assert np.bincount(community).tolist() == [9, 6, 4]
+    assert len({*community[:4]}) == len({*community[4:13]}) == 1
+
+
+def test_nodes_without_edges_are_a_block_beside_the_rest():
+    graph = nx.disjoint_union(nx.cycle_graph(30), nx.empty_graph(20))
+    lone = place(graph)[30:]
+    assert np.ptp(lone[:, 0]) < 12
+    assert np.ptp(lone[:, 1]) > 0
 
 
 @pytest.mark.parametrize("length", [12, 200])

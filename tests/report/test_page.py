@@ -1,23 +1,12 @@
 import json
-import sys
 
 import numpy as np
 import pytest
 
 from pgnn.errors import PGNNError
-from pgnn.report import render_results, render_run, write_report
-from pgnn.report.page import plain, rounded, to_json
+from pgnn.report import write_report
+from pgnn.report.page import percent, plain, rounded, to_json
 from report.samples import HOSTILE
-
-
-@pytest.mark.parametrize("module", ["plotly.offline", "jinja2"])
-def test_missing_extra_is_named(monkeypatch, small_report, module):
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(PGNNError, match=r"pip install 'position-gnn\[report\]'"):
-        render_run(small_report)
-    record = {"column": "grid", "model": "gcn", "protocol": "paper", "seed": 0, "test_auc": 0.5}
-    with pytest.raises(PGNNError, match="reports need plotly and jinja2"):
-        render_results([record])
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -54,6 +43,23 @@ def test_ids_become_exact_integers_or_text(value, expected):
 )
 def test_numbers_are_rounded_to_three_digits(value, text):
     assert rounded(value) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.255, "26%"),
+        (0.0421, "4.2%"),
+        (0.0005, "0.05%"),
+        (0.9968, "99.7%"),
+        (0.0, "0%"),
+        (1e-9, "< 0.01%"),
+        (1.0, "> 99.99%"),
+        (None, "\N{EN DASH}"),
+    ],
+)
+def test_shares_are_told_in_percent(share, text):
+    assert percent(share) == text
 
 
 def test_report_is_written_as_utf8_and_replaces_what_was_there(tmp_path):

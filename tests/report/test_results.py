@@ -6,6 +6,8 @@ import pytest
 from pgnn.errors import PGNNError
 from pgnn.experiments.compare import compare, label
 from pgnn.experiments.config import COLUMNS
+from pgnn.experiments.link_run import LinkRecord
+from pgnn.experiments.link_tables import LinkResults, link_tables
 from pgnn.experiments.render import PPI_NOTE
 from pgnn.report import render_results
 from report.samples import data_in
@@ -36,6 +38,34 @@ def records():
         for model in ("gcn", "pgnn-e-2l", "pgnn-p-2l", "ppr", "shortest path")
         for seed in range(3)
     ]
+
+
+def link_record(model, column, protocol, seed, auc, **more):
+    defaults = dict.fromkeys(("calibration_error", "brier", "top_hits", "settings"))
+    return {
+        **defaults,
+        "model": model,
+        "column": column,
+        "protocol": protocol,
+        "seed": seed,
+        "test_auc": auc,
+        "test_pairs": 40,
+        "nodes": 100,
+        "edges": 400,
+        "seconds": 2.0,
+        "processor_seconds": 1.5,
+        "command": f"pgnn reproduce {column} --protocol {protocol}",
+        "versions": VERSIONS,
+        **more,
+    }
+
+
+LINKS = [
+    link_record("pgnn-best", "usair", "published", 0, 0.98, calibration_error=0.02, brier=0.05),
+    link_record("pgnn-best", "usair", "published", 1, 0.96, calibration_error=0.04, brier=0.05),
+    link_record("katz", "usair", "published", 0, 0.91, processor_seconds=0.01),
+    link_record("pgnn-best", "<i>mine</i>", "honest", 0, 0.5, top_hits=3),
+]
 
 
 @pytest.fixture(scope="module")
@@ -168,3 +198,43 @@ def test_page_is_the_same_each_time(records, page):
 def test_nothing_to_show_is_an_error(records, message):
     with pytest.raises(PGNNError, match=message):
         render_results(records)
+
+
+# ---------------------------------------------------------------------- links
+
+
+def section(page, name):
+    return re.search(rf'<section id="{name}">.*?</section>', page, re.S).group()
+
+
+def test_link_tables_stand_below_those_of_the_paper(records):
+    page = render_results(records, LINKS)
+    text = section(page, "links-published")
+    assert page.index('id="table-1-paper"') < page.index('id="links-published"')
+    values = [float(value) for value in re.findall(r'data-value="([^"]+)"', text)]
+    tables = LinkResults(link_tables(map(LinkRecord.from_json, LINKS))).to_json()["cells"]
+    means = [cell["mean"] for cell in tables if cell["protocol"] == "published"]
+    assert values[: len(means)] == means
+    assert "0.970" in text
+    assert "0.010" in text
+    assert "WalkPool, published" in text
+    assert "&lt; 0.1" in text  # seconds
+    assert "Calibration error" in text
+    assert "likeliest" not in text  # nobody was asked for them
+    best = re.findall(r'class="number best" data-value="([^"]+)"', text)
+    assert float(best[0]) == 0.987
+
+
+def test_links_alone_have_a_page_and_names_of_graphs_are_text():
+    page = render_results([], LINKS)
+    assert "Missing links, measured" in page
+    assert "Table 1" not in page
+    text = section(page, "links-honest")
+    assert "&lt;i&gt;mine&lt;/i&gt;" in text
+    assert "<i>mine" not in page
+    assert "3.0" in text
+
+
+def test_nothing_to_report_is_said():
+    with pytest.raises(PGNNError, match="there are no records"):
+        render_results([], [])

@@ -10,7 +10,7 @@ import pgnn
 from pgnn.errors import PGNNError
 from pgnn.report import Link, Positions, Row, render_run
 from pgnn.report import run as run_module
-from report.samples import HOSTILE, caveman, data_in, hops_of, report_of
+from report.samples import HOSTILE, caveman, data_in, hops_of, link_of, report_of
 
 
 def without_scripts(page):
@@ -45,7 +45,10 @@ def test_data_holds_the_input_in_full_precision(small_report, small_page):
     ]
     assert data["history"] == small_report.history
     assert data["best_epoch"] == 2
-    assert data["links"] == [{"source": 0, "target": 24, "score": 2 / 3, "spread": 0.0}]
+    (link,) = data["links"]
+    assert (link["source"], link["target"], link["ends"]) == (0, 24, [0, 24])
+    assert (link["score"], link["spread"], link["reason"]) == (2 / 3, 0.0, "a reason")
+    assert data["calibration"][0] == {"num_pairs": 30, "mean_chance": 0.2, "share": 0.1}
 
 
 def test_data_holds_every_distance_and_member(small_report, small_page):
@@ -64,7 +67,8 @@ def test_table_shows_three_digits_and_bold_for_the_best(small_page):
     assert cells(page, "results") == [
         ["score", "ROC AUC", "average precision", "paper’s ROC AUC"],  # noqa: RUF001
         ["P-GNN (this run)", "0.912", "0.333", "0.985 ± 0.008"],
-        ["ppr no learning", "0.900", "0.250", "–"],  # noqa: RUF001
+        ["without learning"],
+        ["ppr", "0.900", "0.250", "–"],  # noqa: RUF001
     ]
     best = re.findall(r'class="number best" data-value="([^"]+)"', page)
     assert [float(value) for value in best] == [0.9123456789, 1 / 3]
@@ -80,15 +84,15 @@ def test_paper_column_is_there_only_if_a_row_has_it(small_report):
 
 
 def test_picker_offers_every_set_with_its_size(small_report, small_page):
-    page = small_page
-    options = re.findall(r'<option value="(\d*)">(.*?)</option>', page)
+    picker = re.search(r'<select id="anchor-set">.*?</select>', small_page, re.S).group()
+    options = re.findall(r'<option value="(\d*)">(.*?)</option>', picker)
     sizes = small_report.positions.sets.sizes.tolist()
     plural = ["" if size == 1 else "s" for size in sizes]
     expected = [
         (str(i), f"set {i + 1}: {size} node{end}")
         for i, (size, end) in enumerate(zip(sizes, plural, strict=True))
     ]
-    assert options == [("", "community"), *expected]
+    assert options == [("", "label"), *expected]
 
 
 def test_hostile_text_is_shown_not_run(small_report):
@@ -97,6 +101,7 @@ def test_hostile_text_is_shown_not_run(small_report):
         replace(
             small_report,
             title=HOSTILE[0],
+            verdict=HOSTILE[1],
             links_title=HOSTILE[1],
             facts=[(text, text) for text in HOSTILE],
             rows=[Row(text, {"roc_auc": 0.5}) for text in HOSTILE],
@@ -115,13 +120,17 @@ def test_hostile_text_is_shown_not_run(small_report):
 def test_hostile_ids_come_back_from_the_data_as_they_were():
     ids = HOSTILE + [f"n{i}" for i in range(25 - len(HOSTILE))]
     pairs = [list(pair) for pair in itertools.pairwise(ids)]
-    links = [Link(u, v, 0.5) for u, v in pairs]
-    page = render_run(report_of(caveman(ids=ids), links=links))
+    graph = caveman(ids=ids)
+    links = [link_of(graph, u, u + 1, reason=ids[u]) for u in range(len(ids) - 1)]
+    page = render_run(report_of(graph, links=links, num_listed=99))
     data = data_in(page)
     assert data["nodes"]["ids"] == ids
     assert [[link["source"], link["target"]] for link in data["links"]] == pairs
     shown = cells(without_scripts(page), "links")[1:]
     assert [row[1:3] for row in shown] == pairs
+    assert [row[-1] for row in shown] == ids[:-1]
+    told = data["links"][0]["between"]
+    assert [name for name, _ in told["paths"][0]][::2] == pairs[0]
 
 
 def test_large_integer_ids_keep_their_digits():
@@ -136,7 +145,6 @@ def test_page_is_the_same_for_the_same_seed(small_report, small_page):
 
 def test_page_asks_no_host_for_anything(small_page):
     page = small_page
-    assert page.count("* plotly.js v") == 1
     markup = without_scripts(page)
     assert not re.search(r"\b(src|href|action|poster)\s*=", markup)
     assert "default-src 'none'" in page
@@ -172,7 +180,7 @@ def test_shares_of_a_walk_below_a_millionth_are_not_reached():
     values = np.array([[1.0], [0.123456789], [9e-7]])
     sets = pgnn.AnchorSets.from_sets([[0]], 3)
     data = data_in(render_run(report_of(graph, positions=Positions(sets, values, "pagerank"))))
-    assert data["sets"][0]["values"] == [1.0, 0.123457, None]
+    assert data["sets"][0]["values"] == [1.0, 0.123, None]
     assert data["measure"]["kind"] == "pagerank"
 
 
@@ -218,23 +226,87 @@ def test_numbers_that_json_has_no_place_for_are_left_out(small_report):
 
 def test_spread_is_shown_only_if_a_link_has_one(small_report, small_page):
     assert "spread" in without_scripts(small_page)
-    report = replace(small_report, links=[Link("a", "b", 0.1)], links_text="")
+    report = replace(small_report, links=[Link(0, 1, 0.1)], links_text="")
     assert "spread" not in without_scripts(render_run(report))
 
 
 def test_large_graph_is_sampled_and_the_page_says_so(monkeypatch):
-    monkeypatch.setattr(run_module, "_MAP_NODES", 90)
+    monkeypatch.setattr(run_module, "_MAP_NODES", 40)
     nodes = np.arange(50_000)
     graph = pgnn.Graph.from_edges(np.stack([nodes[:-1], nodes[1:]], axis=1))
     report = report_of(graph, sets=pgnn.AnchorSets.from_sets([[0], [1, 49_999]], 50_000))
     page = render_run(report, max_nodes=60)
     data = data_in(page)
     assert "60 of 50,000 nodes are drawn" in page
-    assert "90 of 50,000 nodes are shown" in page
-    assert len(data["graph"]["x"]) == 60
-    assert len(data["map"]["x"]) == len(data["nodes"]["ids"]) == 90
+    assert "40 of 50,000 nodes are shown" in page
+    assert len(data["graph"]["x"]) == len(data["nodes"]["ids"]) == 60
+    assert len(data["map"]["x"]) == 40
     # A node of a path is as far from the first node as its id says: hops of the whole graph.
     assert data["sets"][0]["values"] == data["nodes"]["ids"]
+
+
+def test_ends_paths_and_small_anchor_sets_are_drawn_whatever_else_is():
+    nodes = np.arange(20_000)
+    graph = pgnn.Graph.from_edges(np.stack([nodes[:-1], nodes[1:]], axis=1))
+    members = [[7], [15_000, 15_500], nodes[::3].tolist()]
+    report = report_of(
+        graph,
+        sets=pgnn.AnchorSets.from_sets(members, 20_000),
+        links=[link_of(graph, 12_000, 12_003)],
+    )
+    data = data_in(render_run(report, max_nodes=80))
+    drawn = data["nodes"]["ids"]
+    assert {7, 15_000, 15_500, 12_000, 12_001, 12_002, 12_003} <= set(drawn)
+    # Only sets that are drawn whole can be picked.
+    assert [one["number"] for one in data["sets"]] == [1, 2]
+    for one in data["sets"]:
+        assert [drawn[place] for place in one["members"]] == members[one["number"] - 1]
+
+
+def test_held_out_edges_are_drawn_as_such(small_report):
+    hidden = np.array([[0, 9], [3, 20]])
+    page = render_run(replace(small_report, held_out=hidden))
+    graph = data_in(page)["graph"]
+    assert graph["held_out"] == hidden.tolist()
+    assert not {(0, 9), (3, 20)} & {tuple(edge) for edge in graph["edges"]}
+    assert "held-out edges (2)" in page
+    assert "held-out edges" not in render_run(small_report)
+
+
+def test_page_opens_with_verdict_and_answer_then_quality_graph_and_positions(small_page):
+    page = without_scripts(small_page)
+    order = ['class="verdict"', 'id="links"', 'id="results"', 'id="graph"', 'id="positions"']
+    places = [page.index(text) for text in order]
+    assert places == sorted(places)
+
+
+def test_every_metric_is_explained_in_words(small_report):
+    names = ["roc_auc", "average_precision", "hits@10", "hits@50", "mrr"]
+    rows = [Row("model", dict.fromkeys(names, 0.5))]
+    page = without_scripts(render_run(replace(small_report, rows=rows)))
+    meanings = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page.split('id="facts"')[0])
+    titles = [title for title, _ in meanings]
+    assert titles == ["ROC AUC", "average precision", "hits@10, hits@50", "MRR"]
+    assert all(len(text) > 40 for _, text in meanings)
+    assert "The calibration error is 0.1." in page
+
+
+def test_links_beyond_those_listed_are_there_to_be_searched(small_report):
+    links = [Link(0, node, 0.5) for node in range(1, 9)]
+    page = without_scripts(render_run(replace(small_report, links=links, num_listed=3)))
+    rows = re.findall(r'<tr tabindex="0"( hidden)?>', page)
+    assert [bool(hidden) for hidden in rows] == [False] * 3 + [True] * 5
+    assert "Show all 8" in page
+
+
+def test_pages_stay_small_enough_to_send():
+    rng = np.random.default_rng(0)
+    graph = pgnn.Graph.from_edges(rng.integers(0, 6000, (60_000, 2)), 6000)
+    sets = pgnn.sample_anchor_sets(6000, rng=0)
+    values = rng.random((6000, len(sets))) ** 8
+    positions = Positions(sets, values, "pagerank")
+    report = report_of(graph, positions=positions, embedding=values[:, :2], sets=sets)
+    assert len(render_run(report).encode()) < 3e6
 
 
 def test_many_edges_are_thinned_and_the_page_says_so(monkeypatch, small_report):

@@ -19,7 +19,7 @@ from pgnn.cli.inputs import (
     read_own_pairs,
     remark_unused,
 )
-from pgnn.cli.options import Common, Computing, Reading, check_seed, option_groups
+from pgnn.cli.options import Common, Computing, Reading, check_seed, completing, option_groups
 from pgnn.cli.show import counted, metric_table, remark, remark_few, say_how_sure, working
 from pgnn.names import NEGATIVES
 
@@ -47,6 +47,7 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="|".join(NEGATIVES),
+            autocompletion=completing(*NEGATIVES),
             help="Which pairs without an edge are drawn. two-hop: with a common neighbour. degree: "
             "of nodes with many neighbours. Default: uniform, or as the run was judged.",
         ),

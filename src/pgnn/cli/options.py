@@ -30,6 +30,7 @@ from rich.markup import escape
 from pgnn.cli.boundary import OPTION_OF, only_about, word_of_running_command
 from pgnn.cli.show import keep_remark, people
 from pgnn.errors import PGNNError
+from pgnn.names import MODELS
 from pgnn.training.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -43,6 +44,15 @@ def check_seed(value: int | None) -> int | None:
     if value is not None and not 0 <= value <= MAX_SEED:
         raise typer.BadParameter(f"must be at least 0 and below 2^63 (got {value}).")
     return value
+
+
+def completing(*words: str) -> Callable[[str], list[str]]:
+    """Return a function that a shell asks which of some words begin as what was typed."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [word for word in words if word.startswith(incomplete)]
+
+    return complete
 
 
 @dataclass(frozen=True)
@@ -259,10 +269,12 @@ def _annotation(setting: Field[Any], hint: Any) -> Any:
     help_text = setting.metadata["help"]
     if setting.default not in (None, MISSING):
         help_text = f"{help_text} Default: {setting.default}."
+    words = MODELS if setting.name == "model" else choices
     option = typer.Option(
         "--" + option_name(setting.name).replace("_", "-"),
         help=help_text,
         metavar="|".join(choices) or None,
+        autocompletion=completing(*words) if words else None,
         callback=check_seed if setting.name == "seed" else None,
         rich_help_panel="How to train",
     )
@@ -293,7 +305,11 @@ class Computing(Group):
         int | None, _common("Number of threads. Default: one per core.", min=1, max=1024)
     ] = None
     device: Annotated[
-        str | None, _common("Where to compute: cpu, cuda, cuda:1, ... Default: cpu.")
+        str | None,
+        _common(
+            "Where to compute: cpu, cuda, cuda:1, ... Default: cpu.",
+            autocompletion=completing("cpu", "cuda"),
+        ),
     ] = None
 
     @property

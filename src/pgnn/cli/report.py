@@ -1,4 +1,4 @@
-"""`pgnn report`: one HTML page about a run, or about the tables of the paper."""
+"""`pgnn report`: one HTML page about a run, or about results."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ def report(
 ) -> None:
     """Write one HTML page that opens without a network.
 
-    For a run it shows the results, the curves of training, the graph, a map
-    of the embeddings and the predicted links; choose an anchor-set in the
-    page to see the graph as a P-GNN sees it. For the folder that
-    `pgnn reproduce` wrote it shows both tables, beside the paper's numbers.
+    For a run it opens with the verdict and the predicted links, then shows how
+    good the model is, the graph, and a map of the embeddings; click a link to
+    see what joins its nodes, choose an anchor-set to see the graph as a P-GNN
+    sees it. For the folder that `pgnn reproduce` wrote it shows both tables
+    beside the paper's numbers, and the benchmark of links.
 
     For example:
 
@@ -53,10 +54,10 @@ def report(
 
 def _render(run: Path, computing: Computing, top: int) -> str:
     """Return the page about a run, or about results."""
-    from pgnn.experiments.store import RESULTS, Store
+    from pgnn.experiments.store import LINKS, RESULTS, Store
     from pgnn.report import collect_run, render_results, render_run
     from pgnn.training.runs import load_run
 
-    if (run / RESULTS).exists():
-        return render_results(Store(run / RESULTS).records())
+    if (run / RESULTS).exists() or (run / LINKS).exists():
+        return render_results(Store(run / RESULTS).records(), Store(run / LINKS).records())
     return render_run(collect_run(load_run(run, device=computing.place), top=top))

@@ -12,16 +12,23 @@ import typer
 from pgnn import checks
 from pgnn.cli.boundary import StoppedError, nothing_left_behind, word_of_running_command
 from pgnn.cli.datasets import DataDir
-from pgnn.cli.options import Common, option_groups
+from pgnn.cli.options import Common, completing, option_groups
 from pgnn.cli.show import counting_bar, remark
 from pgnn.errors import PGNNError
-from pgnn.names import LINK_GRAPHS, LINK_PROTOCOLS, PROTOCOLS, TABLE_ROWS
+from pgnn.names import LINK_GRAPHS, LINK_PROTOCOLS, MODELS, NODE2VEC, PROTOCOLS, TABLE_ROWS
 
 if TYPE_CHECKING:
     from pgnn.experiments.link_tables import LinkResults
     from pgnn.experiments.reproduce import Reproduction
 
 _LINKS = "links"
+_TABLES = ("table1", "table2", _LINKS, "all")
+# Columns of the paper's tables: the list of these is `pgnn.experiments.config.COLUMNS`, which takes
+# as long to import as a shell should take to complete a word.
+_COLUMNS = (
+    *("grid-t", "communities-t", "grid", "communities", "ppi"),
+    *("communities-pairs", "email", "protein"),
+)
 
 
 @option_groups
@@ -31,6 +38,7 @@ def reproduce(
         str,
         typer.Argument(
             metavar="TABLE",
+            autocompletion=completing(*_TABLES, *_COLUMNS, *LINK_GRAPHS),
             help="table1, table2, links, all, or one column: grid-t, communities-t, grid, "
             "communities, ppi, communities-pairs, email, protein of the paper; usair, ns, yeast, "
             "power, facebook of links.",
@@ -39,7 +47,8 @@ def reproduce(
     protocol: Annotated[
         str | None,
         typer.Option(
-            metavar="paper|released|published|honest",
+            metavar="|".join((*PROTOCOLS, *LINK_PROTOCOLS)),
+            autocompletion=completing(*PROTOCOLS, *LINK_PROTOCOLS),
             help="Whose splits and settings: paper or released for the paper's tables, published "
             "or honest for links. Default: both, one after the other.",
         ),
@@ -51,8 +60,9 @@ def reproduce(
     model: Annotated[
         list[str] | None,
         typer.Option(
+            autocompletion=completing(*MODELS, NODE2VEC, "heuristics"),
             help="Only this row of the table. May be given again. Default: the paper's models, and "
-            "heuristics; for links pgnn-best, pgnn-e-2l, pgnn-p-2l, node2vec and heuristics."
+            "heuristics; for links pgnn-best, pgnn-e-2l, pgnn-p-2l, node2vec and heuristics.",
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("results"),

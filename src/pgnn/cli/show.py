@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
@@ -163,6 +165,8 @@ def forget_kept_remarks() -> None:
 Listener = Callable[["Epoch"], object]
 
 COMPILING = "compiling kernels, once per installation ..."
+COMPILED = "compiling kernels, which is done once per installation"
+_TOLD_SECONDS = 1.0  # a shorter wait needs no explanation
 _BESIDE_THE_TITLE = 58  # columns for a short bar, counts, time, loss and AUC
 
 
@@ -185,18 +189,43 @@ def working(text: str) -> Iterator[None]:
 
 @contextmanager
 def calling_when_compiling(tell: Callable[[], object]) -> Iterator[None]:
-    """Call a function whenever numba compiles a kernel that its cache does not have."""
+    """Call a function whenever numba compiles a kernel that its cache does not have.
+
+    If compiling took a second or more, it is said at the end how long: the next time is faster.
+    """
     from numba.core import event
 
-    class Compiling(event.Listener):  # type: ignore[misc]
+    compiling = _compile_timer(event.Listener, tell)
+    with event.install_listener("numba:compile", compiling):
+        yield
+    if compiling.seconds >= _TOLD_SECONDS:
+        remark(f"{compiling.seconds:.0f} s of this went into {COMPILED}")
+
+
+def _compile_timer(listener: type, tell: Callable[[], object]) -> Any:
+    """Return a listener of numba that adds up the seconds in which kernels are compiled."""
+
+    class CompileTimer(listener):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.seconds = 0.0
+            self._began = 0.0
+            self._num_open = 0  # a kernel is compiled while one that calls it is
+            self._lock = Lock()
+
         def on_start(self, _event: Any) -> None:
+            with self._lock:
+                if self._num_open == 0:
+                    self._began = time.perf_counter()
+                self._num_open += 1
             tell()
 
         def on_end(self, _event: Any) -> None:
-            pass
+            with self._lock:
+                self._num_open -= 1
+                if self._num_open == 0:
+                    self.seconds += time.perf_counter() - self._began
 
-    with event.install_listener("numba:compile", Compiling()):
-        yield
+    return CompileTimer()
 
 
 class TrainingBar:

@@ -20,6 +20,7 @@ from pgnn.cli.options import (
     Computing,
     Reading,
     Training,
+    completing,
     option_groups,
     option_name,
     options_of,
@@ -36,7 +37,7 @@ from pgnn.cli.show import (
     say_kept_remarks,
 )
 from pgnn.errors import Parameter, PGNNError
-from pgnn.names import DATASETS
+from pgnn.names import DATASETS, PROTOCOLS
 from pgnn.training.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def train(
     protocol: Annotated[
         str | None,
         typer.Option(
-            metavar="paper|released",
+            metavar="|".join(PROTOCOLS),
+            autocompletion=completing(*PROTOCOLS),
             help="Data sets only. released: as the authors' code, flaws included. Default: paper.",
         ),
     ] = None,

@@ -22,13 +22,13 @@ PUBLISHED = {
     "SEAL": dict(zip(_GRAPHS, (0.966, 0.989, 0.979, 0.876), strict=True)),
     "WalkPool": dict(zip(_GRAPHS, (0.987, 0.990, 0.984, 0.926), strict=True)),
 }
-_ABOUT = {
+ABOUT = {
     "published": "All hidden edges are asked about, also those of nodes that hiding left without "
     "an edge, and as many pairs that no edge joins.",
     "honest": "Only pairs of nodes that still have an edge are asked about: those a file of the "
     "visible edges would name.",
 }
-_PUBLISHED_NOTE = (
+PUBLISHED_NOTE = (
     "Rows marked as published are quoted, not run here: the papers' own splits, a tenth of the "
     "edges hidden, all pairs. WalkPool's numbers are approximate. Neither has facebook."
 )
@@ -194,13 +194,13 @@ def _markdown(table: LinkTable) -> str:
     published = _published_rows(table)
     parts = [
         f"### Missing links, protocol `{table.protocol}`\n",
-        f"A tenth of the edges is hidden. {_ABOUT[table.protocol]} Mean and standard deviation of "
+        f"A tenth of the edges is hidden. {ABOUT[table.protocol]} Mean and standard deviation of "
         f"{counted}.\n",
         "**ROC AUC** (the best of a column is bold)\n",
         _grid(table, [*table.rows, *published], _bold_auc),
     ]
     if published:
-        parts.append(_PUBLISHED_NOTE + "\n")
+        parts.append(PUBLISHED_NOTE + "\n")
     parts += [
         "**Seconds** of the processor to learn from the visible edges and to score the pairs\n",
         _grid(table, table.rows, _seconds_text),

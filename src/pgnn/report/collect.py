@@ -9,15 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgnn.checks import positive_integer
+from pgnn.evaluation.calibration import NUM_BINS, ReliabilityBin, reliability
 from pgnn.experiments.config import COLUMNS
 from pgnn.experiments.render import PPI_NOTE
 from pgnn.graph import Graph
 from pgnn.io import id_array
 from pgnn.names import LABELS
 from pgnn.nn import PRESETS
+from pgnn.pairs.codes import edge_codes, is_among
 from pgnn.positions import anchor_distances, anchor_ppr
 from pgnn.positions.anchors import AnchorSets, sample_anchor_sets
-from pgnn.prediction.ranking import predict
+from pgnn.prediction.ranking import Predictions, predict
+from pgnn.report.links import Surroundings
 from pgnn.report.run import Link, Positions, Row, RunReport
 from pgnn.training.pair_learner import MEMBERS, PairLearner
 from pgnn.training.runs import Run
@@ -26,6 +29,9 @@ from pgnn.training.runs import Run
 _OF_MODELS = ("auc_low", "auc_high", "brier", "calibration_error")
 _MAX_SETS = 64  # a reader looks at a few; each adds a column of numbers to the page
 _SIMILAR_TO = 5  # nodes whose most similar nodes are listed
+_SEARCHED = 200  # links that a search in the page looks through
+_PAIRS_PER_BIN = 20  # on average; the share of fewer says little
+_MOST_PAIRS = 50_000  # that chances are compared with shares by
 
 
 def collect_run(run: Run, *, top: int = 20) -> RunReport:
@@ -42,8 +48,10 @@ def collect_run(run: Run, *, top: int = 20) -> RunReport:
     learner, outcome = run.learner, run.outcome
     positions = measure_positions(run)
     links, links_text = _links(run, top)
+    calibration = _calibration(run)
     return RunReport(
         title=f"{_label(run)} on {_graph_name(run) or 'a graph'}",
+        verdict=_verdict(run),
         about=_about(run, positions),
         facts=_facts(run),
         rows=_rows(run),
@@ -57,6 +65,10 @@ def collect_run(run: Run, *, top: int = 20) -> RunReport:
         links=links,
         links_title="Most likely missing links" if outcome.task == "link" else "Most similar nodes",
         links_text=links_text,
+        num_listed=top,
+        held_out=_held_out(run),
+        calibration=calibration,
+        calibration_text=_calibration_text(run),
         notes=_notes(run),
         num_sets=learner.num_sets or None,
     )
@@ -205,12 +217,12 @@ def _facts(run: Run) -> list[tuple[str, str]]:
 
 
 def _notes(run: Run) -> list[str]:
-    notes = [] if run.outcome.verdict is None else [run.outcome.verdict]
+    notes = []
     graphs, experiment = run.outcome.graph.graphs, run.outcome.experiment
     if graphs > 1:
         notes.append(
             f"Results are means over the test graphs of {graphs} graphs; "
-            "curves, drawing and map show the first of them."
+            "curves, chances, drawing and map show the first of them."
         )
     if experiment is not None and experiment.column == "ppi":
         notes.append(PPI_NOTE)
@@ -244,28 +256,84 @@ def _curves(run: Run) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
     }
 
 
+def _verdict(run: Run) -> str:
+    outcome = run.outcome
+    if outcome.verdict is not None:
+        return outcome.verdict
+    if outcome.test_auc is None:
+        return "No pairs were kept to judge the model by."
+    return f"{_label(run)} has an AUC of {outcome.test_auc:.3f} on {outcome.test_pairs:,} pairs."
+
+
+def _held_out(run: Run) -> NDArray[np.int64]:
+    """Return the edges that the model was not shown."""
+    graph, seen = run.data.graph, run.data.seen
+    codes, visible = (
+        edge_codes(one.edges(), one.num_nodes, directed=one.directed) for one in (graph, seen)
+    )
+    return graph.edges()[~is_among(codes, np.sort(visible))].astype(np.int64)
+
+
+def _calibration(run: Run) -> list[ReliabilityBin]:
+    """Score the pairs that the run was judged by, and compare chances with shares."""
+    pairs, rate = run.data.pairs, run.outcome.base_rate
+    if run.outcome.test is None or rate is None or not len(pairs) or not 0 < rate < 1:
+        return []
+    chosen = np.arange(len(pairs))
+    if len(pairs) > _MOST_PAIRS:
+        rng = np.random.default_rng(run.outcome.seed)
+        chosen = np.sort(rng.choice(len(pairs), _MOST_PAIRS, replace=False))
+    scorer = run.learner.scorer(run.data.seen)
+    chances, _ = scorer.with_spread(pairs.pairs[chosen], base_rate=rate)
+    num_bins = int(np.clip(len(chosen) // _PAIRS_PER_BIN, 2, NUM_BINS))
+    return reliability(pairs.labels[chosen], np.clip(chances, 0, 1), num_bins=num_bins)
+
+
+def _calibration_text(run: Run) -> str:
+    metrics = {} if run.outcome.test is None else run.outcome.test.metrics
+    sentences = []
+    if "calibration_error" in metrics:
+        sentences.append(
+            f"The calibration error, {metrics['calibration_error']:.3f}, is how far chances are "
+            "from shares, on average; 0 is perfect."
+        )
+    if "brier" in metrics:
+        sentences.append(
+            f"The Brier score, {metrics['brier']:.3f}, is the mean squared difference between "
+            "chance and truth; 0 is perfect, and a chance of 0.5 for every pair gets 0.25."
+        )
+    return " ".join(sentences)
+
+
 def _links(run: Run, top: int) -> tuple[list[Link], str]:
     """Predict on the whole graph, where held-out edges are known and are no predictions.
 
     Returns:
-        The links, and what their scores and spreads mean.
+        The links, and what was searched and what their scores and spreads mean.
     """
     learner, graph = run.learner, run.data.graph
-    nodes = None
+    nodes, count = None, max(top, _SEARCHED)
     if run.outcome.task == "pair":
         nodes = np.argsort(-graph.degrees, kind="stable")[:_SIMILAR_TO]
-        top = max(1, top // _SIMILAR_TO)
-    ranking = predict(learner, graph, top=top, nodes=nodes)
-    ids = id_array(graph)
+        count = max(1, top // _SIMILAR_TO)
+    ranking = predict(learner, graph, top=count, nodes=nodes)
+    names = [str(name) for name in id_array(graph).tolist()]
+    surroundings = Surroundings(graph)
     # The scores of a baseline do not vary: it draws no anchor-sets.
     spreads = ranking.spread.tolist() if learner.num_sets else [None] * len(ranking.pairs)
-    links = [
-        Link(ids[u].item(), ids[v].item(), score, spread)
-        for (u, v), score, spread in zip(
-            ranking.pairs, ranking.scores.tolist(), spreads, strict=True
-        )
-    ]
-    return links, _links_text(run, ranking.base_rate)
+    links = []
+    for place, (pair, reason) in enumerate(zip(ranking.pairs, _reasons(run, ranking), strict=True)):
+        u, v = (int(node) for node in pair)
+        between = surroundings.between(u, v)
+        reason = reason or between.sentence(names)
+        links.append(Link(u, v, float(ranking.scores[place]), spreads[place], reason, between))
+    return links, f"Searched: {ranking.how}. {_links_text(run, ranking.base_rate)}"
+
+
+def _reasons(run: Run, ranking: Predictions) -> list[str]:
+    """Say of each link why the model scores it so; empty where it has no reason to tell."""
+    del run
+    return [""] * len(ranking.pairs)
 
 
 def _links_text(run: Run, base_rate: float) -> str:

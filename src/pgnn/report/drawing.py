@@ -19,6 +19,12 @@ _STEPS = 50  # of the spring layout
 # hardly changes after 20 steps, so larger ones are not given more.
 _STEPS_LARGE = 20
 _LARGE = 500
+_FEWEST_FOR_DISCS = 100  # a smaller graph is readable as springs leave it
+_SOURCES = 20  # nodes from which hops are counted
+_FLAT = 0.35  # of sqrt(n) hops between nodes: 0.67 in a square grid, 0.15 in a network of flights
+_DISC = 0.6  # radius of a disc of one node, in units of the drawing
+_DISC_STEPS = 300
+_DENSE = 700  # nodes up to which all eigenvectors are at hand sooner than a few
 _FEWEST_FOR_TSNE = 12
 # Coarser than scikit-learn's defaults: twice as fast, and the map looks the same.
 _TSNE_STEPS = 600
@@ -28,21 +34,36 @@ _TSNE_ANGLE = 0.6
 # ---------------------------------------------------------------------- which nodes and edges
 
 
-def sample_nodes(graph: Graph, count: int, rng: np.random.Generator) -> Nodes:
+def sample_nodes(
+    graph: Graph, count: int, rng: np.random.Generator, *, required: Nodes | None = None
+) -> Nodes:
     """Choose the nodes to draw: all, or those of a few breadth-first balls; sorted.
 
     A ball is connected, so distances change gradually across it, and several balls show several
     parts of the graph. The search follows at most eight neighbours per node, so that a hub does not
     fill its ball. Balls start at nodes with edges as long as there are any left.
+
+    Args:
+        graph: The graph.
+        count: How many nodes to choose; all if there are no more.
+        rng: Draws the first node of each ball.
+        required: Nodes that are drawn whatever else is, at most `count`. Half of the room that they
+            leave goes to their neighbourhoods.
     """
     if graph.num_nodes <= count:
         return np.arange(graph.num_nodes)
     around = graph if not graph.directed else Graph.from_edges(graph.edges(), graph.num_nodes)
     taken = np.zeros(graph.num_nodes, dtype=bool)
+    left = count
+    if required is not None and len(required):
+        taken[required] = True
+        left -= int(taken.sum())
+        share = left // (2 * len(required)) + 1
+        for start in required.tolist():
+            left -= _take_ball(around, start, min(share, left), taken, rng)
     size = -(-count // _BALLS)
     order = rng.permutation(graph.num_nodes)
     starts = order[np.argsort(around.degrees[order] == 0, kind="stable")]
-    left = count
     for start in starts.tolist():
         if left == 0:
             break
@@ -54,29 +75,22 @@ def sample_nodes(graph: Graph, count: int, rng: np.random.Generator) -> Nodes:
 def _take_ball(
     graph: Graph, start: int, size: int, taken: NDArray[np.bool_], rng: np.random.Generator
 ) -> int:
-    """Mark up to `size` nodes around a node, nearest first; return how many."""
-    queue = [start]
+    """Mark up to `size` more nodes around a node, nearest first; return how many."""
+    num_new = 0 if taken[start] else min(1, size)
     taken[start] = True
+    queue = [start]
     for node in queue:
+        if num_new >= size:
+            break
         neighbours = graph.neighbors(node)
         neighbours = neighbours[~taken[neighbours]]
-        room = min(_BRANCHES, size - len(queue))
+        room = min(_BRANCHES, size - num_new)
         if len(neighbours) > room:
             neighbours = rng.choice(neighbours, room, replace=False)
         taken[neighbours] = True
         queue += neighbours.tolist()
-        if len(queue) >= size:
-            break
-    return len(queue)
-
-
-def add_nodes(nodes: Nodes, num_nodes: int, count: int, rng: np.random.Generator) -> Nodes:
-    """Return the nodes and, after them, other nodes drawn at random until there are `count`."""
-    others = np.setdiff1d(np.arange(num_nodes), nodes, assume_unique=True)
-    room = min(count - len(nodes), len(others))
-    if room <= 0:
-        return nodes
-    return np.concatenate([nodes, np.sort(rng.choice(others, room, replace=False))])
+        num_new += len(neighbours)
+    return num_new
 
 
 def edges_among(graph: Graph, nodes: Nodes) -> NDArray[np.int64]:
@@ -93,11 +107,11 @@ def edges_among(graph: Graph, nodes: Nodes) -> NDArray[np.int64]:
 
 
 def place_nodes(edges: NDArray[np.int64], num_nodes: int) -> Points:
-    """Draw an undirected graph: points `[num_nodes, 2]`, typical edges one unit long.
+    """Draw an undirected graph: points `[num_nodes, 2]`, neighbours about one unit apart.
 
-    Each component is drawn by the spring layout of networkx. It starts from two eigenvectors of the
-    Laplacian, which unfold a grid and pull communities apart; from random points it would do
-    neither. Components are then put side by side, the largest first.
+    Each component is drawn alone, and components are put side by side, the largest first. One that
+    fits into the plane, as a grid or a tree does, is drawn by the spring layout of networkx. One
+    that does not would become a ball of edges; there communities are drawn apart, each as a disc.
     """
     import scipy.sparse as sp
     from scipy.sparse.csgraph import connected_components
@@ -109,18 +123,55 @@ def place_nodes(edges: NDArray[np.int64], num_nodes: int) -> Points:
     _, component = connected_components(adjacency, directed=False)
     drawings = []
     with threadpool_limits(limits=1):  # a drawing must not depend on the number of cores
-        for label in np.argsort(-np.bincount(component), kind="stable"):
+        sizes = np.bincount(component)
+        for label in np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes > 1)]:
             members = np.flatnonzero(component == label)
             drawings.append((members, _place_component(adjacency[members][:, members])))
+    lone = np.flatnonzero(sizes[component] == 1)
+    if len(lone):
+        drawings.append((lone, _place_lone(len(lone))))
     return _side_by_side(drawings, num_nodes)
 
 
+def _place_lone(count: int) -> Points:
+    """Put nodes without edges in rows of a block."""
+    width = int(np.ceil(np.sqrt(1.6 * count)))
+    return 1.5 * np.stack(np.divmod(np.arange(count), width)[::-1], axis=1).astype(np.float64)
+
+
 def _place_component(adjacency: Any) -> Points:
+    size = adjacency.shape[0]
+    if size == 2:
+        return np.array([[0.0, 0.0], [1.0, 0.0]])
+    if is_tangled(adjacency):
+        return _place_communities(adjacency)
+    points = _place_by_springs(adjacency)
+    entries = adjacency.tocoo()
+    edges = points[entries.row] - points[entries.col]
+    return _turn(points / np.median(np.hypot(edges[:, 0], edges[:, 1])), edges)
+
+
+def is_tangled(adjacency: Any) -> bool:
+    """Return whether a connected graph has no room in the plane, so that springs would ball it up.
+
+    In a drawing with neighbours a unit apart, n nodes lie about sqrt(n) units apart, and so many
+    hops must lie between them. Where nodes are much closer, edges must cross the whole drawing.
+    """
+    from scipy.sparse.csgraph import dijkstra
+
+    size = adjacency.shape[0]
+    if size < _FEWEST_FOR_DISCS:
+        return False
+    sources = np.linspace(0, size - 1, _SOURCES).astype(np.int64)
+    hops = dijkstra(adjacency, indices=sources, unweighted=True)
+    return bool(hops.mean() < _FLAT * np.sqrt(size))
+
+
+def _place_by_springs(adjacency: Any) -> Points:
+    """Start from two eigenvectors of the Laplacian; from random points, grids do not unfold."""
     import networkx as nx
 
     size = adjacency.shape[0]
-    if size <= 2:
-        return np.array([[0.0, 0.0], [1.0, 0.0]])[:size]
     placed = nx.spring_layout(
         nx.from_scipy_sparse_array(adjacency),
         pos=dict(enumerate(_spectral_start(adjacency))),
@@ -129,10 +180,101 @@ def _place_component(adjacency: Any) -> Points:
         scale=None,
         seed=0,
     )
-    points = np.array([placed[node] for node in range(size)])
+    return np.array([placed[node] for node in range(size)])
+
+
+# ---------------------------------------------------------------------- communities
+
+
+def find_communities(edges: NDArray[np.int64], num_nodes: int) -> Nodes:
+    """Return the community of each node by Louvain's method, the largest first."""
+    import networkx as nx
+
+    graph = nx.Graph()
+    graph.add_nodes_from(range(num_nodes))
+    graph.add_edges_from(edges.tolist())
+    parts = nx.community.louvain_communities(graph, seed=0)
+    community = np.empty(num_nodes, dtype=np.int64)
+    for code, part in enumerate(sorted(parts, key=lambda part: (-len(part), min(part)))):
+        community[list(part)] = code
+    return community
+
+
+def _place_communities(adjacency: Any) -> Points:
+    """Draw each community as a disc, and discs apart, those with many edges between them close."""
     entries = adjacency.tocoo()
-    edges = points[entries.row] - points[entries.col]
-    return _turn(points / np.median(np.hypot(edges[:, 0], edges[:, 1])), edges)
+    edges = np.stack([entries.row, entries.col], axis=1)
+    community = find_communities(edges[edges[:, 0] < edges[:, 1]], adjacency.shape[0])
+    sizes = np.bincount(community)
+    radii = _DISC * np.sqrt(sizes)
+    between = np.zeros((len(sizes), len(sizes)))
+    np.add.at(between, (community[entries.row], community[entries.col]), 1.0)
+    centres = _place_discs(between, radii)
+    points = np.empty((adjacency.shape[0], 2))
+    for code in range(len(sizes)):
+        members = np.flatnonzero(community == code)
+        within = adjacency[members][:, members]
+        disc = _fill_disc(_place_by_springs(within) if len(members) > 2 else None, within)
+        # Turn the disc so that nodes with edges to other discs face these.
+        outside = (centres[community] - centres[code]) * (community != code)[:, None]
+        pull = adjacency[members] @ outside
+        turn = (disc[:, 0] - 1j * disc[:, 1]) @ (pull[:, 0] + 1j * pull[:, 1])
+        turned = (disc[:, 0] + 1j * disc[:, 1]) * np.exp(1j * np.angle(turn))
+        points[members] = centres[code] + radii[code] * np.stack([turned.real, turned.imag], axis=1)
+    return points
+
+
+def _fill_disc(points: Points | None, adjacency: Any) -> Points:
+    """Spread points evenly over the unit disc: their angles and their order from the centre stay.
+
+    Nodes with more edges come closer to the centre.
+    """
+    size = adjacency.shape[0]
+    if points is None:
+        return np.array([[0.0, 0.0]] if size == 1 else [[-0.7, 0.0], [0.7, 0.0]])
+    degrees = np.diff(adjacency.indptr)
+    centred = points - np.average(points, axis=0, weights=degrees + 1)
+    distance = np.hypot(centred[:, 0], centred[:, 1])
+    order = np.argsort(distance.argsort().argsort() / size - 0.3 * _ranks(degrees), kind="stable")
+    radius = np.empty(size)
+    radius[order] = np.sqrt((np.arange(size) + 0.5) / size)
+    angle = np.arctan2(centred[:, 1], centred[:, 0])
+    # Half of the way to angles that are evenly spread, so that no sector stays empty.
+    even = _ranks(angle) * 2 * np.pi - np.pi
+    angle = angle + 0.5 * (even - angle)
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+
+
+def _ranks(values: NDArray[Any]) -> Points:
+    """Return the place of each value in their order, from 0 to 1."""
+    order = np.argsort(values, kind="stable")
+    ranks = np.empty(len(values))
+    ranks[order] = np.arange(len(values)) / max(1, len(values) - 1)
+    return ranks
+
+
+def _place_discs(between: NDArray[np.float64], radii: NDArray[np.float64]) -> Points:
+    """Place discs without overlap; `between[i, j]` counts the edges between two of them."""
+    import networkx as nx
+
+    count = len(radii)
+    if count == 1:
+        return np.zeros((1, 2))
+    share = between / np.sqrt(np.outer(radii, radii))
+    np.fill_diagonal(share, 0)
+    graph = nx.from_numpy_array(share / max(share.max(), 1e-12))
+    placed = nx.spring_layout(graph, pos=nx.circular_layout(graph), iterations=200, seed=0)
+    points = np.array([placed[node] for node in range(count)]) * radii.sum() / 2
+    points[:, 0] *= 1.5  # screens are wider than high
+    least = radii[:, None] + radii + 0.35 * np.minimum(radii[:, None], radii) + 1.5
+    np.fill_diagonal(least, 0)
+    for step in range(_DISC_STEPS):
+        points = points * (0.97 if step < _DISC_STEPS // 2 else 1.0)  # first close up, then part
+        apart = points[:, None] - points
+        distance = np.hypot(apart[..., 0], apart[..., 1]) + 1e-9
+        overlap = np.maximum(least - distance, 0)
+        points = points + 0.5 * ((overlap / distance)[..., None] * apart).sum(axis=1)
+    return np.asarray(points)
 
 
 def _spectral_start(adjacency: Any) -> Points:
@@ -143,9 +285,17 @@ def _spectral_start(adjacency: Any) -> Points:
     """
     from scipy.linalg import eigh
     from scipy.sparse.csgraph import laplacian
+    from scipy.sparse.linalg import eigsh
 
     matrix, root_degrees = laplacian(adjacency, normed=True, return_diag=True)
-    _, vectors = eigh(matrix.toarray(), subset_by_index=[1, 2])
+    size = len(root_degrees)
+    if size <= _DENSE:
+        _, vectors = eigh(matrix.toarray(), subset_by_index=[1, 2])
+    else:
+        # Just below 0 the matrix can be inverted, and its smallest eigenvalues become the largest.
+        begin = np.random.default_rng(0).normal(size=size)
+        values, vectors = eigsh(matrix.tocsc(), k=3, sigma=-1e-5, v0=begin)
+        vectors = vectors[:, np.argsort(values)[1:]]
     points = vectors / root_degrees[:, None]
     points /= points[np.abs(points).argmax(axis=0), [0, 1]]  # an eigenvector's sign is arbitrary
     # Nodes with the same neighbours have one point, from which springs could not part them.

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from pgnn.errors import PGNNError
 from pgnn.io.write import open_atomic
 
 # Integers beyond this are not exact in JavaScript, so ids beyond it are shown as text.
@@ -20,25 +19,16 @@ _LARGEST_EXACT = 1 << 53
 
 
 def render_page(template: str, data: Mapping[str, Any], scripts: list[str], **names: Any) -> str:
-    """Render a template with its style, scripts, plotly.js and data inside.
+    """Render a template with its style, scripts and data inside.
 
     Args:
         template: Name of a file beside this one.
         data: What the page's scripts draw; the page holds it as JSON.
         scripts: Names of JavaScript files beside this one.
         **names: Other values that the template reads.
-
-    Raises:
-        PGNNError: If plotly or jinja2 is not installed.
     """
-    try:
-        from jinja2 import Environment, FunctionLoader, StrictUndefined
-        from markupsafe import Markup
-        from plotly.offline import get_plotlyjs
-    except ImportError as error:
-        raise PGNNError(
-            "reports need plotly and jinja2; pip install 'position-gnn[report]'"
-        ) from error
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+    from markupsafe import Markup
 
     environment = Environment(
         loader=FunctionLoader(_read),
@@ -48,9 +38,9 @@ def render_page(template: str, data: Mapping[str, Any], scripts: list[str], **na
         lstrip_blocks=True,
     )
     environment.filters["rounded"] = rounded
-    # Only text that is ours, plotly's, or escaped by `to_json` goes into the page as markup.
+    environment.filters["percent"] = percent
+    # Only text that is ours, or escaped by `to_json`, goes into the page as markup.
     inlined = {
-        "plotly_js": Markup(get_plotlyjs()),  # noqa: S704
         "style": Markup(_read("page.css")),  # noqa: S704
         "script": Markup("\n".join(_read(name) for name in scripts)),  # noqa: S704
         "json": Markup(to_json(data)),  # noqa: S704
@@ -85,6 +75,20 @@ def number(value: Any) -> float | None:
 def rounded(value: float | None) -> str:
     """Return a number as a table shows it: three digits, a dash for none."""
     return "\N{EN DASH}" if value is None else f"{value:.3f}".replace("-", "\N{MINUS SIGN}")
+
+
+def percent(share: float | None) -> str:
+    """Return a share as a table shows it: two digits, and more near 100%; a dash for none.
+
+    Example:
+        >>> percent(0.834), percent(0.9968), percent(0.00123)
+        ('83%', '99.7%', '0.12%')
+    """
+    if share is None:
+        return "\N{EN DASH}"
+    if share == 0 or round(100 * share, 2) in (0.0, 100.0):
+        return "0%" if share == 0 else "< 0.01%" if share < 0.5 else "> 99.99%"
+    return f"{float(f'{100 * share:.{3 if share > 0.99 else 2}g}'):g}%"
 
 
 def write_report(path: str | os.PathLike[str], html: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -11,17 +11,36 @@ from numpy.typing import NDArray
 
 from pgnn.checks import positive_integer
 from pgnn.errors import PGNNError
+from pgnn.evaluation.calibration import ReliabilityBin
 from pgnn.graph import Graph
 from pgnn.positions.anchors import AnchorSets
-from pgnn.report.drawing import add_nodes, edges_among, map_embedding, place_nodes, sample_nodes
+from pgnn.report.drawing import (
+    edges_among,
+    find_communities,
+    map_embedding,
+    place_nodes,
+    sample_nodes,
+)
+from pgnn.report.links import Between
 from pgnn.report.page import number, plain, render_page
 
 _METRICS = {"roc_auc": "ROC AUC", "average_precision": "average precision", "mrr": "MRR"}
+_MEANINGS = {
+    "roc_auc": "how often a pair that belongs together scores higher than one that does not. "
+    "0.5 is guessing, 1 is perfect.",
+    "average_precision": "go down the list from the highest score. At each pair that belongs, "
+    "which share of the list so far belongs? This is the mean of those shares; 1 is perfect.",
+    "mrr": "rank each pair that belongs among all that do not, and take the mean of 1 / rank. "
+    "1 means that each comes first.",
+}
 _LEAST_SHARE = 1e-6  # of a walk's time; below it, PageRank is not told from none
 
 _MAP_NODES = 1500  # what t-SNE places in seconds
-_MAX_EDGES = 8000  # what a browser draws without delay
-_MAX_SETS = 256  # that can be picked; each is a column of numbers in the page
+_MAX_NODES = 4500  # what a browser draws without delay
+_MAX_EDGES = 8000
+_MAX_SETS = 256  # that can be picked
+_MAX_NUMBERS = 150_000  # of positions in the page, one per node and set: a megabyte
+_ANCHOR_ROOM = 0.3  # of the nodes of a drawing, that anchors may take
 _ROC_POINTS = 500
 
 
@@ -47,12 +66,23 @@ class Row:
 
 @dataclass(frozen=True)
 class Link:
-    """A predicted pair of nodes, by id, with its score and how uncertain the score is."""
+    """A predicted pair of nodes.
 
-    source: str | int
-    target: str | int
+    Attributes:
+        source: Index of a node of the graph.
+        target: Index of the other.
+        score: The chance that they are linked, or belong together.
+        spread: How uncertain the score is; None if it does not vary.
+        reason: Why, in a few words; may be empty.
+        between: What of the graph lies between the two.
+    """
+
+    source: int
+    target: int
     score: float
     spread: float | None = None
+    reason: str = ""
+    between: Between | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +114,7 @@ class Positions:
     def column(self, index: int, nodes: NDArray[np.int64]) -> list[float | None]:
         """Return what nodes measure to a set, None where they do not reach it.
 
-        Hops are exact; other numbers have six digits, enough to draw.
+        Hops are exact; other numbers have three digits, enough to draw.
         """
         values = self.values[nodes, index]
         if self.kind == "hops":
@@ -93,7 +123,7 @@ class Positions:
         if self.kind == "pagerank":
             reached &= values >= _LEAST_SHARE
         return [
-            float(f"{value:.6g}") if known else None
+            float(f"{value:.3g}") if known else None
             for value, known in zip(values.tolist(), reached.tolist(), strict=True)
         ]
 
@@ -128,6 +158,7 @@ class RunReport:
 
     Attributes:
         title: The title of the page.
+        verdict: How good the model is, in a sentence.
         about: What the model reads and learns, in a few sentences.
         facts: (name, text) pairs, such as ("seed", "0").
         rows: The result table.
@@ -138,14 +169,19 @@ class RunReport:
         positions: Where nodes are, measured as the model does.
         reading: What the model makes of the positions, in a sentence.
         embedding: One row per node, `[n, d]`.
-        links: Predicted links; may be empty.
+        links: Predicted links, best first; may be empty.
         links_title: Such as "Most likely missing links".
-        links_text: What scores and spreads mean.
+        links_text: What was searched, and what scores and spreads mean.
+        num_listed: How many of the links are listed at first; a search finds the others too.
+        held_out: Edges that were hidden from the model, pairs of nodes `[m, 2]`.
+        calibration: How often pairs with similar chances belong together.
+        calibration_text: How true chances are, in a sentence.
         notes: Lines shown under the facts.
         num_sets: How many sets the model uses, if more than `positions` has.
     """
 
     title: str
+    verdict: str
     about: str
     facts: Sequence[tuple[str, str]]
     rows: Sequence[Row]
@@ -159,6 +195,10 @@ class RunReport:
     links: Sequence[Link]
     links_title: str
     links_text: str = ""
+    num_listed: int = 20
+    held_out: NDArray[np.int64] | None = None
+    calibration: Sequence[ReliabilityBin] = ()
+    calibration_text: str = ""
     notes: Sequence[str] = ()
     num_sets: int | None = None
 
@@ -182,7 +222,7 @@ class RunReport:
 
 
 def render_run(
-    report: RunReport, *, max_nodes: int = 600, rng: int | np.random.Generator = 0
+    report: RunReport, *, max_nodes: int = _MAX_NODES, rng: int | np.random.Generator = 0
 ) -> str:
     """Render a run as one HTML page.
 
@@ -194,21 +234,25 @@ def render_run(
         rng: Seed or generator for what is sampled, and for the map of embeddings.
 
     Raises:
-        PGNNError: If plotly or jinja2 is not installed, or `max_nodes` is not positive.
+        PGNNError: If `max_nodes` is not positive.
     """
     positive_integer("max_nodes", max_nodes)
     generator = np.random.default_rng(rng)
-    drawn = sample_nodes(report.graph, max_nodes, generator)
-    shown = add_nodes(drawn, report.graph.num_nodes, max(_MAP_NODES, len(drawn)), generator)
-    points, method = map_embedding(report.embedding[shown], int(generator.integers(1 << 31)))
+    shown, num_mapped = _choose_nodes(report, max_nodes, generator)
+    mapped = report.embedding[shown[:num_mapped]]
+    points, method = map_embedding(mapped, int(generator.integers(1 << 31)))
+    place = np.full(report.graph.num_nodes, -1)
+    place[shown] = np.arange(len(shown))
+    graph, communities = _graph(report, shown, place, generator)
     data: dict[str, Any] = {
         "title": report.title,
         "rows": _rows(report),
+        "calibration": [asdict(one) for one in report.calibration],
         "history": [_plain_numbers(epoch) for epoch in report.history],
         "best_epoch": int(report.best_epoch),
         "roc": {name: _curve(*rates) for name, rates in report.roc.items()},
-        "graph": _graph(report, drawn, generator),
-        "nodes": _nodes(report, shown),
+        "graph": graph,
+        "nodes": {**_nodes(report, shown), "community": communities},
         "map": {"method": method, **_coordinates(points)},
         "measure": {
             "kind": report.positions.kind,
@@ -216,21 +260,68 @@ def render_run(
             **report.positions.words,
         },
         "num_sets": report.num_sets or len(report.positions.sets),
-        "sets": _sets(report, shown),
-        "links": [_link(link) for link in report.links],
+        "sets": _sets(report, shown, place),
+        "links": [_link(link, report.graph, place) for link in report.links],
     }
     names = list(dict.fromkeys(key for row in report.rows for key in row.metrics))
     return render_page(
         "run.html.j2",
         data,
-        ["charts.js", "run.js", "graph.js"],
+        ["charts.js", "graph.js", "run.js"],
         report=report,
         metrics=[(name, _METRICS.get(name, name.replace("_", " "))) for name in names],
+        meanings=_meanings(names),
         best={name: _best(data["rows"], name) for name in names},
         has_paper=any(row.paper is not None for row in report.rows),
         has_spread=any(link["spread"] is not None for link in data["links"]),
+        has_reasons=any(link["reason"] for link in data["links"]),
         set_groups=_groups(data["sets"]),
     )
+
+
+def _meanings(names: list[str]) -> list[tuple[str, str]]:
+    """Return what each metric is, in words; those of the first K ranks are told together."""
+    meanings = [(_METRICS[name], text) for name, text in _MEANINGS.items() if name in names]
+    hits = [name for name in names if name.startswith("hits@")]
+    if hits:
+        counts = ", ".join(name.removeprefix("hits@") for name in hits)
+        text = (
+            "rank each pair that belongs among all that do not. This is the share of them that "
+            f"come among the first {counts}; 1 is perfect."
+        )
+        meanings.insert(-1, (", ".join(hits), text))
+    return meanings
+
+
+def _choose_nodes(
+    report: RunReport, max_nodes: int, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], int]:
+    """Choose the nodes of the page, those of the map first; return also how many these are.
+
+    Of a graph that is too large to be drawn whole, the ends of the predicted links, the paths
+    between them, and the members of small anchor-sets are drawn whatever else is.
+    """
+    ends = [
+        node
+        for link in report.links
+        for path in ([[link.source, link.target]] + (link.between.paths if link.between else []))
+        for node in path
+    ]
+    sets = report.positions.sets
+    wanted = list(dict.fromkeys(ends))[: max_nodes // 2]
+    room = len(wanted) + int(_ANCHOR_ROOM * max_nodes)
+    for index in np.argsort(sets.sizes, kind="stable").tolist():
+        members = dict.fromkeys([*wanted, *sets[index].tolist()])
+        if len(members) > room:
+            break
+        wanted = list(members)
+    required = np.array(wanted[:max_nodes], dtype=np.int64)
+    drawn = sample_nodes(report.graph, max_nodes, rng, required=required)
+    if len(drawn) <= _MAP_NODES:
+        return drawn, len(drawn)
+    first = np.zeros(len(drawn), dtype=bool)
+    first[rng.choice(len(drawn), _MAP_NODES, replace=False)] = True
+    return np.concatenate([drawn[first], drawn[~first]]), _MAP_NODES
 
 
 def _rows(report: RunReport) -> list[dict[str, Any]]:
@@ -265,20 +356,38 @@ def _curve(false: NDArray[Any], true: NDArray[Any]) -> dict[str, list[float]]:
     return {"fpr": rates[0].tolist(), "tpr": rates[1].tolist()}
 
 
-def _graph(report: RunReport, drawn: NDArray[np.int64], rng: np.random.Generator) -> dict[str, Any]:
-    """Return the drawing: its nodes are the first of the page's nodes."""
-    edges = edges_among(report.graph, drawn)
+def _graph(
+    report: RunReport, shown: NDArray[np.int64], place: NDArray[Any], rng: np.random.Generator
+) -> tuple[dict[str, Any], list[int]]:
+    """Return the drawing, and the community of each of its nodes."""
+    edges = edges_among(report.graph, shown)
     total = len(edges)
-    points = place_nodes(edges, len(drawn))
-    if total > _MAX_EDGES:
-        edges = edges[np.sort(rng.choice(total, _MAX_EDGES, replace=False))]
-    return {
+    hidden = np.empty((0, 2), dtype=np.int64)
+    if report.held_out is not None and len(report.held_out):
+        hidden = place[report.held_out]
+        hidden = hidden[(hidden >= 0).all(axis=1)]
+    num_hidden = len(hidden)
+    # Nodes lie where all edges put them: the drawing is for people, no model reads it.
+    every = np.concatenate([edges, hidden])
+    points = place_nodes(every, len(shown))
+    communities = find_communities(every, len(shown))
+    drawing = {
         "num_nodes": report.graph.num_nodes,
-        "num_drawn": len(drawn),
+        "num_drawn": len(shown),
         "num_edges_among": total,
+        "num_held_out": num_hidden,
         **_coordinates(points),
-        "edges": edges.tolist(),
+        "edges": _thinned(edges, _MAX_EDGES, rng).tolist(),
+        # As large a share of both is drawn, so that neither looks rarer than it is.
+        "held_out": _thinned(hidden, num_hidden * _MAX_EDGES // max(total, 1), rng).tolist(),
     }
+    return drawing, communities.tolist()
+
+
+def _thinned(edges: NDArray[np.int64], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    if len(edges) <= count:
+        return edges
+    return edges[np.sort(rng.choice(len(edges), count, replace=False))]
 
 
 def _coordinates(points: NDArray[np.float64]) -> dict[str, list[float]]:
@@ -305,20 +414,25 @@ def _nodes(report: RunReport, shown: NDArray[np.int64]) -> dict[str, Any]:
     return nodes
 
 
-def _sets(report: RunReport, shown: NDArray[np.int64]) -> list[dict[str, Any]]:
-    """Return the sets to pick from, with what the page's nodes measure to each."""
+def _sets(report: RunReport, shown: NDArray[np.int64], place: NDArray[Any]) -> list[dict[str, Any]]:
+    """Return the sets to pick from, with what the page's nodes measure to each.
+
+    Only sets whose members are all drawn can be picked. (Where there is none, all can.)
+    """
     sets = report.positions.sets
-    count = len(sets)
-    chosen = np.unique(np.linspace(0, count - 1, min(count, _MAX_SETS)).round().astype(int))
+    whole = [index for index in range(len(sets)) if (place[sets[index]] >= 0).all()]
+    whole = whole or list(range(len(sets)))
+    count = min(len(whole), _MAX_SETS, max(1, _MAX_NUMBERS // len(shown)))
+    chosen = np.unique(np.linspace(0, len(whole) - 1, count).round().astype(int))
     return [
         {
             "number": index + 1,
             "size": len(sets[index]),
             "size_class": int(sets.size_class[index]),
-            "members": np.flatnonzero(np.isin(shown, sets[index])).tolist(),
+            "members": np.sort(place[sets[index]][place[sets[index]] >= 0]).tolist(),
             "values": report.positions.column(index, shown),
         }
-        for index in chosen.tolist()
+        for index in (whole[number] for number in chosen.tolist())
     ]
 
 
@@ -333,10 +447,28 @@ def _groups(sets: list[dict[str, Any]]) -> list[tuple[str, list[tuple[int, str]]
     return list(groups.items())
 
 
-def _link(link: Link) -> dict[str, Any]:
+def _link(link: Link, graph: Graph, place: NDArray[Any]) -> dict[str, Any]:
+    """Return a link as the page holds it; a node is its id and its number on the page, or -1."""
+
+    def told(node: int) -> list[str | int]:
+        return [plain(graph.node_ids[node]), int(place[node])]
+
+    between = link.between
+    details = None
+    if between is not None:
+        details = {
+            "paths": [[told(node) for node in path] for path in between.paths],
+            "shared": [told(node) for node in between.shared],
+            "num_shared": between.num_shared,
+            "others": [[told(node) for node in nodes] for nodes in between.others],
+            "num_neighbours": list(between.num_neighbours),
+        }
     return {
-        "source": plain(link.source),
-        "target": plain(link.target),
+        "source": plain(graph.node_ids[link.source]),
+        "target": plain(graph.node_ids[link.target]),
+        "ends": [int(place[link.source]), int(place[link.target])],
         "score": number(link.score),
         "spread": number(link.spread),
+        "reason": link.reason,
+        "between": details,
     }
