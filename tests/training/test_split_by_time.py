@@ -103,12 +103,14 @@ def test_validation_links_are_the_last_of_the_past_and_hidden():
     assert hidden == named(parts.graph, parts.split.val.positives)
 
 
-@pytest.mark.parametrize(("share", "cut"), [(0.1, "2038"), (0.25, "2035"), (0.5, "2030")])
+@pytest.mark.parametrize(("share", "cut"), [(0.1, "2036"), (0.25, "2030"), (0.5, "2020")])
 def test_by_default_the_last_share_of_new_links_is_judged_by(share, cut):
-    rows = [(v, (v + 1) % 20, 2020 + v) for v in range(20)]
+    rows = [(v, (v + 1) % 20, 2000) for v in range(20)]
+    rows += [(v, (v + 3) % 20, 2020 + v) for v in range(20)]
     rows += [(0, 1, 2040), (2, 1, 2041)]  # no new links
     facts = split_by_time(events_of(rows), rng=0, test=share).facts
     assert facts.test_from == cut
+    assert facts.new_links == round(40 * share)
 
 
 def test_equal_times_stay_together():
