@@ -118,7 +118,7 @@ def remembered_features(run: Run, reading: Reading, graph: Path) -> Reading:
         if sha256_of(place) == table.get("sha256"):
             keep_remark(f"the table of nodes that the run was trained with is read again: {place}")
             stored = ["id_column", "label"] if own_graph else ["id_column"]
-            columns = {name: options[name] for name in stored if name in options}
+            columns = {name: str(options[name]) for name in stored if name in options}
             typed = {k: v for k, v in asdict(reading).items() if v is not None}
             return Reading(**{**columns, **typed, "features": place})
     if needed:

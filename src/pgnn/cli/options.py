@@ -229,7 +229,7 @@ class Reading(Group):
             not_for_this_graph |= {"source", "target", "header", "weight", "time"}
         if "weight" in typed:
             not_for_this_graph.add("unweighted")
-        time = _column(config.get("time"))
+        time = _column(str(config["time"])) if "time" in config else None
         is_open = "time" not in (*typed, *not_for_this_graph)
         if time is not None and is_open and not has_column(graph, time):
             not_for_this_graph.add("time")

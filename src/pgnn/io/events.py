@@ -82,11 +82,11 @@ class Events:
         """
         import polars as pl
 
-        moments, scale = read_times(pl.Series(times))
+        moments, scale = read_times(pl.Series(list(times)))
         if np.isnan(moments).any():
             bad = int(np.flatnonzero(np.isnan(moments))[0])
             raise PGNNError(Parameter("times"), f"[{bad}] is {times[bad]!r}, which is no time")
-        ends = [pl.Series(ids, dtype=_kind(ids)) for ids in (source, target)]
+        ends = [pl.Series(list(ids), dtype=_kind(ids)) for ids in (source, target)]
         numbers = None if weights is None else np.asarray(weights, dtype=np.float64)
         names = ("source", "target", None if weights is None else "weight", "time")
         rows = EdgeRows(ends[0], ends[1], numbers, moments, scale, names, None, 3, None)

@@ -251,12 +251,16 @@ class NodeTable:
                 edges.
         """
         first = ", ".join(repr(name) for name in names.head(5))
+        if self.notes is None or len(names) == num_joined:
+            raise PGNNError(
+                f"{self.path}: has no row for any of the {num_joined} nodes that edges join (first: "
+                f"{first}); give the table of these nodes as ",
+                Parameter("features"),
+            )
         problem = (
             f"{self.path}: has no row for {len(names)} of the {num_nodes} nodes of the graph "
             f"(first: {first}); "
         )
-        if self.notes is None or len(names) == num_joined:
-            raise PGNNError(problem, "give the table of these nodes as ", Parameter("features"))
         if self.y is not None:
             raise PGNNError(
                 problem, "every node needs a label; add their rows, or leave ", Parameter("label"),
@@ -341,13 +345,25 @@ def _feature_places(
     """Return the positions of the columns of features."""
     if wanted is None:
         return [position for position in range(table.columns.width) if position not in named]
-    parameter = "features" if known else "feature_columns"
-    places = [table.columns.position(column, parameter) for column in wanted]
+    if known:
+        names = table.columns.names
+        for name in wanted:
+            if isinstance(name, str) and (names is None or name not in names):
+                there = "it has no names" if names is None else ", ".join(map(repr, names))
+                raise PGNNError(
+                    f"{table.path}: has no column {name!r}, which the model was trained with (its "
+                    f"columns: {there}); give a table that has it as ",
+                    Parameter("features"),
+                )
+        return [table.columns.position(column, "features") for column in wanted]
+    places = [table.columns.position(column, "feature_columns") for column in wanted]
     for place in places:
-        if not known and (place in named or places.count(place) > 1):
+        if place in named or places.count(place) > 1:
             why = "is named twice" if places.count(place) > 1 else "holds ids or labels"
             raise PGNNError(
-                f"{table.path}: ", Parameter(parameter), f": {table.columns.called(place)} {why}"
+                f"{table.path}: ",
+                Parameter("feature_columns"),
+                f": {table.columns.called(place)} {why}",
             )
     return places
 

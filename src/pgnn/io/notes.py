@@ -294,7 +294,7 @@ def find_warnings(facts: EdgeTableFacts) -> tuple[Problem, ...]:
 def _looks_like_nodes(facts: EdgeTableFacts) -> bool:
     """Whether each row has a first id of its own, and its columns or names are those of nodes."""
     first, second = facts.pairs.T
-    if known_pair(facts.names) is not None or len(np.unique(first)) < len(first):
+    if known_pair(facts.names) is not None or np.bincount(first).max() > 1:
         return False
     plain = [plain_name(name) for name in facts.names]
     if facts.header is None or facts.header.present:
@@ -334,7 +334,7 @@ def _on_first_line(facts: EdgeTableFacts) -> list[Problem]:
     alone = bool((degrees[facts.pairs[0]] == 1).all())
     words = not any(map(NUMBER.fullmatch, facts.first_line))
     above_numbers = words and any(
-        str(ids.dtype) == "String" and bool(ids[1:].str.contains(PLAIN_INTEGER).all())
+        str(ids.dtype) == "String" and bool(ids[1:_LOOKED_AT].str.contains(PLAIN_INTEGER).all())
         for ids in facts.ids
     )
     if above_numbers or (words and alone and facts.header.guessed):

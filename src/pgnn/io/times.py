@@ -46,7 +46,10 @@ class TimeScale:
         """Write a time so that `earliest` reads it back."""
         if self.kind == "number":
             return str(int(value)) if value == int(value) else repr(float(value))
-        moment = datetime(1970, 1, 1) + timedelta(seconds=float(value))
+        try:
+            moment = datetime(1970, 1, 1) + timedelta(seconds=float(value))
+        except OverflowError:  # parquet has dates beyond the year 9999
+            return repr(float(value))
         if (moment.hour, moment.minute, moment.second, moment.microsecond) == (0, 0, 0, 0):
             return moment.date().isoformat()
         return moment.isoformat()
