@@ -7,6 +7,7 @@ import networkx as nx
 import pytest
 import scipy.sparse as sp
 
+from io_helpers import message
 from pgnn.io import Header, ReadNotes, read_graph, read_graph_with_notes
 
 
@@ -206,3 +207,11 @@ def test_an_edge_taken_as_a_header_is_warned_about(write):
 )
 def test_plain_tables_of_edges_are_not_warned_about(write, text):
     assert warned(write("edges.csv", text)) == []
+
+
+def test_a_table_of_nodes_with_blanks_is_refused_with_a_hint(write):
+    error = message(read_graph, write("people.csv", "id,city,age\n1,rome,3\n2,,4\n"))
+    assert "line 3: the target id is missing" in error
+    assert "a table of nodes belongs to features" in error
+    error = message(read_graph, write("edges.csv", "source,target\na,b\na,\n"))
+    assert "features" not in error

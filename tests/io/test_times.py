@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgnn import PGNNError
-from pgnn.io.times import TimeScale, is_readable, read_times
+from pgnn.io.times import TimeScale, _seconds, is_readable, read_times
 
 
 def seconds(*parts):
@@ -136,3 +136,24 @@ def test_a_date_that_is_shown_is_read_back(moment):
 def test_a_number_that_is_shown_is_read_back(number):
     scale = TimeScale("number")
     assert scale.earliest("test_from", scale.shown(number)) == number
+
+
+shapes = st.datetimes(datetime(1000, 1, 1), datetime(9999, 12, 30)).flatmap(
+    lambda moment: st.sampled_from([
+        moment.date().isoformat(),
+        moment.replace(microsecond=0).isoformat(),
+        moment.replace(microsecond=0).isoformat(" "),
+        moment.isoformat(),
+        moment.strftime("%Y-%m"),
+        moment.replace(microsecond=0).isoformat() + "+01:00",
+    ])
+)  # fmt: skip
+odd_shapes = st.from_regex(r"[0-9]{4}-[01][0-9]-[0-3][0-9]([T ][0-2][0-9]:[0-6][0-9]:[0-6][0-9])?",
+                           fullmatch=True)  # fmt: skip
+
+
+@given(st.lists(shapes | odd_shapes, min_size=1, max_size=8))
+def test_dates_read_all_at_once_are_those_read_one_by_one(texts):
+    times, _ = read_times(pl.Series(texts))
+    slow = [_seconds(text) for text in texts]
+    assert [None if np.isnan(time) else time for time in times] == slow

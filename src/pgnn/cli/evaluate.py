@@ -115,7 +115,7 @@ def evaluate(
     else:
         if test_from is not None:
             raise PGNNError(Parameter("test_from"), " is for new links, not for pairs of your own")
-        data, _ = how.read(graph, weights=weights, encoding=encoding)
+        data = how.read(graph, weights=weights, encoding=encoding)
         table = read_own_pairs(pairs, data, skip_unknown=skip_unknown)
         with working("judging ..."):
             from pgnn.evaluation.evaluate import evaluate as judge_run

@@ -61,8 +61,8 @@ def load_run_and_graph(
 ) -> tuple[Run, Graph]:
     """Load a run, and read a graph as the run's own was read where nothing else was typed."""
     loaded, how, encoding = load_run_and_reading(run, graph, reading, computing)
-    data, _ = how.read(graph, weights=loaded.learner.recipe.weights, encoding=encoding)
-    return loaded, data
+    weights = loaded.learner.recipe.weights
+    return loaded, how.read(graph, weights=weights, encoding=encoding)
 
 
 def load_run_and_reading(

@@ -154,6 +154,12 @@ class Reading(Group):
 
     def read(
         self, path: Path, *, weights: str = "length", encoding: FeatureEncoding | None = None
+    ) -> Graph:
+        """Read the graph, and keep what there is to say of it; see `read_with_notes`."""
+        return self.read_with_notes(path, weights=weights, encoding=encoding)[0]
+
+    def read_with_notes(
+        self, path: Path, *, weights: str = "length", encoding: FeatureEncoding | None = None
     ) -> tuple[Graph, ReadNotes]:
         """Read the graph, and keep one line that says how, and warnings if something looks wrong.
 

@@ -251,7 +251,7 @@ def _train_file(
         )
     if reading.time is None:
         events = None
-        graph, notes = reading.read(path, weights=recipe.weights)
+        graph, notes = reading.read_with_notes(path, weights=recipe.weights)
     else:
         events = reading.read_events(path, weights=recipe.weights)
         graph, notes = events.graph_with_notes()

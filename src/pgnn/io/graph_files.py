@@ -27,7 +27,13 @@ from pgnn.graph.columns import (
 )
 from pgnn.graph.conversions import from_networkx, from_scipy
 from pgnn.io.node_tables import FeatureEncoding, NodeColumns, NodeTable, read_node_table
-from pgnn.io.notes import EdgeTableFacts, ReadNotes, count_sides, find_warnings
+from pgnn.io.notes import (
+    EdgeTableFacts,
+    ReadNotes,
+    count_sides,
+    find_warnings,
+    heads_a_table_of_nodes,
+)
 from pgnn.io.tables import (
     NUMBER,
     Header,
@@ -411,7 +417,7 @@ def _load_edges(
             table.columns.place, Parameter("time"), f" is {table.columns.called(when)}, which "
             f"holds {what}",
         )  # fmt: skip
-    check = _EdgeCheck(columns)
+    check = _EdgeCheck(columns, heads_a_table_of_nodes(table.columns.names or ()))
     numbers = [] if columns.weight is None else [columns.weight]
     others = [] if when is None else [when]
     (first, second), values, (*moments,) = table.load(columns[:2], numbers, check, others=others)
@@ -465,11 +471,15 @@ class _EdgeCheck:
     """Says what is wrong with the fields of an edge."""
 
     columns: EdgeColumns
+    of_nodes: bool
 
     def __call__(self, fields: Sequence[str]) -> Problem | None:
         for role in ("source", "target"):
             if not fields[getattr(self.columns, role)]:
-                return (f"the {role} id is missing; every edge needs two ids",)
+                problem = f"the {role} id is missing; every edge needs two ids"
+                if not self.of_nodes:
+                    return (problem,)
+                return (f"{problem}; a table of nodes belongs to ", Parameter("features"))
         if self.columns.weight is None:
             return None
         field = fields[self.columns.weight]

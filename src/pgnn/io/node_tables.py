@@ -253,8 +253,8 @@ class NodeTable:
         first = ", ".join(repr(name) for name in names.head(5))
         if self.notes is None or len(names) == num_joined:
             raise PGNNError(
-                f"{self.path}: has no row for any of the {num_joined} nodes that edges join (first: "
-                f"{first}); give the table of these nodes as ",
+                f"{self.path}: has no row for any of the {num_joined} nodes that edges join "
+                f"(first: {first}); give the table of these nodes as ",
                 Parameter("features"),
             )
         problem = (

@@ -5,7 +5,7 @@ Nothing is printed here. `ReadNotes.line` says it in one line, `ReadNotes.warned
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -296,12 +296,24 @@ def _looks_like_nodes(facts: EdgeTableFacts) -> bool:
     first, second = facts.pairs.T
     if known_pair(facts.names) is not None or np.bincount(first).max() > 1:
         return False
-    plain = [plain_name(name) for name in facts.names]
-    if facts.header is None or facts.header.present:
-        is_id = [name in NODE_ID or name.endswith("id") for name in plain]
-        if is_id[0] and (not is_id[1] or plain[1] == "name"):
-            return True
+    has_names = facts.header is None or facts.header.present
+    if has_names and heads_a_table_of_nodes(facts.names):
+        return True
     return facts.num_columns > 2 and not np.isin(second, first).any()
+
+
+def heads_a_table_of_nodes(names: Sequence[str]) -> bool:
+    """Whether the first name is that of an id, and the second is not.
+
+    Example:
+        >>> heads_a_table_of_nodes(["id", "age"]), heads_a_table_of_nodes(["user_id", "item_id"])
+        (True, False)
+    """
+    if len(names) < 2 or known_pair(names) is not None:
+        return False
+    plain = [plain_name(name) for name in names[:2]]
+    is_id = [name in NODE_ID or name.endswith("id") for name in plain]
+    return is_id[0] and (not is_id[1] or plain[1] == "name")
 
 
 def _odd_ids(facts: EdgeTableFacts) -> str | None:

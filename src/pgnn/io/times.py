@@ -19,6 +19,13 @@ WANTED = "times must be dates such as 2024-03-31 or 2024-03-31T12:00, or plain n
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _MONTH = re.compile(r"([0-9]{4})[-/]([0-9]{1,2})")
 _SLASHED = re.compile(r"([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})(.*)")
+_CLOCK = "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]$"
+_DATE = "^[1-9][0-9]{3}-[01][0-9]-[0-3][0-9]"
+_USUAL = {
+    "%Y-%m-%d": f"{_DATE}$",
+    "%Y-%m-%dT%H:%M:%S": f"{_DATE}T{_CLOCK}",
+    "%Y-%m-%d %H:%M:%S": f"{_DATE} {_CLOCK}",
+}
 _YEARS = (1000, 3000)
 _UNIX = ((1e8, 1e11, 1.0), (1e11, 1e14, 1e3), (1e14, 1e17, 1e6), (1e17, 1e20, 1e9))
 
@@ -138,12 +145,25 @@ def read_times(column: pl.Series) -> tuple[NDArray[np.float64], TimeScale]:
     if not first or _NUMBER.fullmatch(first[0]):
         numbers = texts.cast(pl.Float64, strict=False)
         return _as_numbers(numbers)
-    distinct = texts.unique()
-    moments = [None if text is None else _seconds(text) for text in distinct.to_list()]
-    seconds = pl.Series(moments, dtype=pl.Float64)
-    table = pl.DataFrame({"text": distinct, "seconds": seconds})
-    joined = pl.DataFrame({"text": texts}).join(table, on="text", how="left", maintain_order="left")
-    return joined["seconds"].fill_null(np.nan).to_numpy(), TimeScale("date")
+    return _as_dates(texts), TimeScale("date")
+
+
+def _as_dates(texts: pl.Series) -> NDArray[np.float64]:
+    """Return seconds since 1970: the usual forms all at once, any others one by one."""
+    import polars as pl
+
+    seconds = np.full(len(texts), np.nan)
+    for form, pattern in _USUAL.items():
+        rows = np.flatnonzero(texts.str.contains(pattern).fill_null(False).to_numpy())
+        if len(rows):
+            moments = texts.gather(rows).str.to_datetime(form, strict=False, time_unit="us")
+            seconds[rows] = moments.dt.epoch("us").cast(pl.Float64).fill_null(np.nan) / 1e6
+    rest = np.flatnonzero(np.isnan(seconds) & texts.is_not_null().to_numpy())
+    if len(rest):
+        distinct, which = np.unique(texts.gather(rest).to_numpy(), return_inverse=True)
+        odd = [_seconds(text) for text in distinct.tolist()]
+        seconds[rest] = np.array(odd, dtype=np.float64)[which]  # None becomes NaN
+    return seconds
 
 
 def _as_numbers(column: pl.Series) -> tuple[NDArray[np.float64], TimeScale]:

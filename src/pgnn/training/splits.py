@@ -504,13 +504,13 @@ def split_by_time(
             f"{events.scale.shown(float(events.times.min()))}",
         )
     graph = events.graph(before=test_from)
-    known = low_high(events.places(graph)[_is_link(events)])
-    times = events.times[_is_link(events)]
+    links = _is_link(events)
+    places, times = events.places(graph)[links], events.times[links]
     past = times < (np.inf if test_from is None else test_from)
-    parts = _parts_by_time(graph, known[past], times[past], val)
+    parts = _parts_by_time(graph, low_high(places[past]), times[past], val)
     visible = graph.with_edges(parts[0])
     sets = _with_non_edges(graph, parts, generator)
-    future = _future_links(graph, events, past)
+    future = _future_links(graph, places[~past], events.pairs[links][~past])
     if test_from is not None:
         if not len(future.links):
             raise PGNNError(
@@ -595,10 +595,14 @@ class _Future:
     num_unknown_links: int
 
 
-def _future_links(graph: Graph, events: Events, past: NDArray[np.bool_]) -> _Future:
-    """Sort out what the events of the future link; those of nodes with themselves do not count."""
-    links = _is_link(events)
-    pairs, everywhere = events.places(graph)[links][~past], events.pairs[links][~past]
+def _future_links(graph: Graph, pairs: Pairs, everywhere: Pairs) -> _Future:
+    """Sort out what the events of the future link.
+
+    Args:
+        graph: The graph of the past.
+        pairs: The two nodes of each event in it; -1 where it has none.
+        everywhere: Two numbers per event that tell all nodes apart.
+    """
     degrees = np.bincount(graph.edges().ravel(), minlength=graph.num_nodes)
     known = (pairs >= 0) & (degrees[pairs] > 0)
     unknown = ~known.all(axis=1)
