@@ -92,15 +92,24 @@ def test_planted_future_events_change_nothing_that_is_learnt_from(future, plante
 
 
 def test_validation_links_are_the_last_of_the_past_and_hidden():
-    rows = [(v, (v + 1) % 20, v) for v in range(20)] + [(0, 7, 30), (1, 9, 31)]
+    rows = [(v, (v + 1) % 20, v) for v in range(20)]
+    rows += [(v, (v + 2) % 20, 20 + v) for v in range(5)] + [(0, 7, 30), (1, 9, 31)]
     parts = split_by_time(events_of(rows), rng=0, test_from=30, val=0.2)
     assert named(parts.graph, parts.split.val.positives) == {
-        frozenset(row[:2]) for row in rows[16:20]
+        frozenset(row[:2]) for row in rows[20:25]
     }
     hidden = named(parts.graph, parts.graph.edges()) - named(
         parts.split.graph, parts.split.graph.edges()
     )
     assert hidden == named(parts.graph, parts.split.val.positives)
+
+
+def test_validation_leaves_no_node_without_edges():
+    rows = [*ring(), *((v, v + 20, 9) for v in range(8)), (0, 5, 9), (1, 6, 9), (0, 7, 10)]
+    for seed in range(10):
+        parts = split_by_time(events_of(rows), rng=seed, test_from=10, val=0.4)
+        assert len(parts.split.val.positives)
+        assert (parts.split.graph.degrees > 0).all()
 
 
 @pytest.mark.parametrize(("share", "cut"), [(0.1, "2036"), (0.25, "2030"), (0.5, "2020")])

@@ -22,6 +22,7 @@ from pgnn import checks
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.io.events import Events
+from pgnn.io.notes import counted
 from pgnn.names import NEGATIVES, PROTOCOLS, TASKS, Negatives, Protocol, Task
 from pgnn.pairs.codes import (
     Codes,
@@ -424,16 +425,16 @@ class TimeFacts:
             return f"time: all {self.past_events:,} events are seen, none is judged by"
         parts = [
             f"time: {self.past_events:,} events before {self.test_from} are seen, judged by "
-            f"{self.new_links:,} new links from then on"
+            f"{counted(self.new_links, 'new link')} from then on"
         ]
         if self.repeated_events:
             parts.append(
-                f"{self.repeated_events:,} later events repeat old links, and do not count"
+                f"{counted(self.repeated_events, 'later event')} of old links do not count"
             )
         if self.unknown_nodes:
             parts.append(
-                f"{self.unknown_links:,} new links of {self.unknown_nodes:,} nodes that the past "
-                "does not know were skipped"
+                f"{counted(self.unknown_links, 'new link')} of "
+                f"{counted(self.unknown_nodes, 'node')} that the past does not know left out"
             )
         return "; ".join(parts)
 
@@ -470,7 +471,8 @@ def split_by_time(
     pairs of nodes with an edge in the past that no event ever links.
 
     Nothing else depends on the future: training negatives are pairs that the past does not link,
-    and may well be linked later. Validation links are the last new links of the past, and hidden.
+    and may well be linked later. Validation links are the last new links of the past, and hidden;
+    of nodes that have other links, too.
 
     Args:
         events: What `pgnn.io.read_events` read.
@@ -507,7 +509,7 @@ def split_by_time(
     links = _is_link(events)
     places, times = events.places(graph)[links], events.times[links]
     past = times < (np.inf if test_from is None else test_from)
-    parts = _parts_by_time(graph, low_high(places[past]), times[past], val)
+    parts = _parts_by_time(graph, low_high(places[past]), times[past], val, generator)
     visible = graph.with_edges(parts[0])
     sets = _with_non_edges(graph, parts, generator)
     future = _future_links(graph, places[~past], events.pairs[links][~past])
@@ -566,14 +568,26 @@ def _default_cut(events: Events, test: float) -> float:
 
 
 def _parts_by_time(
-    graph: Graph, pairs: Pairs, times: NDArray[np.float64], val: float
+    graph: Graph,
+    pairs: Pairs,
+    times: NDArray[np.float64],
+    val: float,
+    generator: np.random.Generator,
 ) -> list[NDArray[np.intp]]:
-    """Return which edges of the past are to learn from, to choose by (the last new ones), none."""
-    edges = unordered_codes(as_pairs(graph.edges()))
+    """Return which edges of the past are to learn from, to choose by, and none.
+
+    Those to choose by are the last new ones, in random order where times are equal. One that would
+    leave a node without edges is learnt from instead: of the future, too, only links of known nodes
+    are asked about.
+    """
+    edges = as_pairs(graph.edges())
     codes, first = _first_times(unordered_codes(pairs), times)
     num_train, *_ = _part_sizes(len(codes), val, 0.0, "pairs of joined nodes")
-    order = np.lexsort((codes, first))
-    chosen = is_among(edges, np.sort(codes[order[num_train:]]))
+    order = np.lexsort((generator.permutation(len(codes)), first))
+    chosen = is_among(unordered_codes(edges), np.sort(codes[order[num_train:]]))
+    degrees = np.bincount(edges[~chosen].ravel(), minlength=graph.num_nodes)
+    joined = chosen & (degrees[edges] > 0).all(axis=1)
+    chosen = joined if joined.any() else chosen
     return [np.flatnonzero(~chosen), np.flatnonzero(chosen), np.empty(0, dtype=np.intp)]
 
 
