@@ -210,7 +210,7 @@ def near_ids(name: str, ids: NDArray[Any]) -> list[str]:
 
     Example:
         >>> near_ids("Alcie", np.array(["alice", "bob", "alina"]))
-        ['alice', 'alina']
+        ['alice']
     """
     texts = [str(each) for each in ids.tolist()]
     plain = name.strip().casefold()
