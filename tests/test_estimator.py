@@ -580,3 +580,14 @@ def test_grid_search_works_on_the_whole_graph(caves, fitted):
     scores = search.cv_results_["mean_test_score"]
     assert scores[1] == fitted.test_auc_
     assert search.best_params_["recipe"].hidden_channels == [4, 8][int(np.argmax(scores))]
+
+
+def test_repeated_rows_of_a_frame_add_up_as_strengths():
+    rows = [(u, v) for u, v in nx.connected_caveman_graph(5, 5).edges] * 2
+    frame = pl.DataFrame(rows, schema=["u", "v"], orient="row")
+    weighted = frame.with_columns(weight=pl.lit(1.0))
+    once = weighted[: len(rows) // 2].with_columns(weight=pl.lit(2.0))
+    recipe = Recipe(epochs=1, num_sets=4, weights="strength")
+    twice, single = (PGNNEmbedding(recipe=recipe).fit(each) for each in (weighted, once))
+    assert np.array_equal(twice.embedding_, single.embedding_)
+    assert np.array_equal(twice.transform(weighted), single.transform(once))

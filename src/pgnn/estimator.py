@@ -35,8 +35,9 @@ _OF_FIT = ("history_", "best_epoch_", "val_auc_", "test_auc_")  # what a file ho
 class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Learn on one graph, then embed the nodes and score the pairs of any graph.
 
-    A graph is a `pgnn.Graph`, a networkx graph, a PyTorch Geometric `Data`, or an adjacency matrix:
-    scipy sparse, or square and dense (0 for no edge, any other number for a weight; all ones for no
+    A graph is a `pgnn.Graph`, a networkx graph, a PyTorch Geometric `Data`, a data frame of polars
+    or pandas with one row per edge (see `pgnn.Graph.from_frame`), or an adjacency matrix: scipy
+    sparse, or square and dense (0 for no edge, any other number for a weight; all ones for no
     weights). It is not a matrix of samples and features, so what cuts samples out of one, such as
     k-fold cross-validation, does not apply; `score` holds pairs of nodes out instead.
 
@@ -106,7 +107,7 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             PGNNError: If a setting is not allowed, or the graph cannot be trained on.
         """
         recipe = self._recipe()
-        graph = _read(X, y, recipe.task)
+        graph = _read(X, y, recipe)
         trained = train(
             Problem.of_graph(graph, recipe),
             recipe,
@@ -130,7 +131,7 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             PGNNError: If the graph has not the features that the model was fitted with.
         """
         check_is_fitted(self, "learner_")
-        return self.learner_.embed(as_graph(X))
+        return self.learner_.embed(_read_graph(X, self.learner_.recipe))
 
     def fit_transform(self, X: GraphLike, y: ArrayLike | None = None) -> NDArray[np.float32]:
         """Fit on a graph and return `embedding_`."""
@@ -151,7 +152,7 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             PGNNError: If the graph is too small to be split, or the recipe's `test` is 0.
         """
         check_is_fitted(self, "learner_")
-        found = _test_auc(self.learner_, _read(X, y, self.learner_.recipe.task))
+        found = _test_auc(self.learner_, _read(X, y, self.learner_.recipe))
         if found is None:
             raise PGNNError(
                 "the recipe has test=0, which left no pairs to judge by; fit with a recipe that "
@@ -176,7 +177,7 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             PGNNError: If a node is not one of the graph's.
         """
         check_is_fitted(self, "learner_")
-        graph = as_graph(X)
+        graph = _read_graph(X, self.learner_.recipe)
         chosen: Any = index_pairs(graph, pairs) if ids else pairs
         return self.learner_.scorer(graph)(chosen)
 
@@ -265,8 +266,14 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             del self.n_features_in_
 
 
-def _read(X: GraphLike, y: ArrayLike | None, task: str) -> Graph:
-    return with_labels(as_graph(X), y) if task == "pair" else as_graph(X)
+def _read(X: GraphLike, y: ArrayLike | None, recipe: Recipe) -> Graph:
+    graph = _read_graph(X, recipe)
+    return with_labels(graph, y) if recipe.task == "pair" else graph
+
+
+def _read_graph(X: GraphLike, recipe: Recipe) -> Graph:
+    """Read a graph; of repeated edges strengths add up, and the shortest length stays."""
+    return as_graph(X, repeats="sum" if recipe.weights == "strength" else "shortest")
 
 
 def _test_auc(learner: AnyLearner, graph: Graph) -> float | None:

@@ -190,13 +190,13 @@ def fake_training(monkeypatch, *files):
     """Training that writes empty files of these names, and is stopped by Ctrl-C."""
     from pgnn.cli import train
 
-    def train_graph(*_, out, **__):
+    def train_problem(*_, out, **__):
         out.mkdir(parents=True)
         for name in files:
             (out / name).write_text("")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(train, "train_graph", train_graph)
+    monkeypatch.setattr(train, "train_problem", train_problem)
 
 
 @pytest.mark.parametrize("files", [[], ["config.toml"]])

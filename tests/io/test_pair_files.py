@@ -6,7 +6,7 @@ import pytest
 
 from pgnn import Graph
 from pgnn.errors import PGNNError
-from pgnn.io.pair_files import find_nodes, read_pair_table, read_pairs
+from pgnn.io.pair_files import find_nodes, near_ids, read_pair_table, read_pairs
 
 PATH = [(0, 1), (1, 2), (2, 3)]
 
@@ -181,3 +181,16 @@ def test_find_nodes_refuses_an_unknown_id(people, name):
 def test_find_nodes_refuses_another_spelling_of_an_integer(numbers, name):
     with pytest.raises(PGNNError, match=f"the graph has no node '{name}'"):
         find_nodes(numbers, [name])
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("ALICE", ["alice"]), ("alic", ["alice"]), (" bobb ", ["bob"]), ("zzz", [])],
+)
+def test_ids_that_are_spelt_alike_are_near(name, near):
+    assert near_ids(name, np.array(["alice", "bob", "x17"])) == near
+
+
+def test_ids_are_compared_also_where_there_are_very_many(monkeypatch):
+    monkeypatch.setattr("pgnn.io.pair_files._MOST_COMPARED", 3)
+    assert near_ids("alcie", np.array(["zoe", "yan", "alice", "bob"])) == ["alice"]

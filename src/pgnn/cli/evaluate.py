@@ -15,12 +15,22 @@ from pgnn.cli.inputs import (
     OutFile,
     RunDir,
     SkipUnknown,
-    load_run_and_graph,
+    TestFrom,
+    load_run_and_reading,
     read_own_pairs,
     remark_unused,
 )
-from pgnn.cli.options import Common, Computing, Reading, check_seed, completing, option_groups
+from pgnn.cli.options import (
+    Common,
+    Computing,
+    Reading,
+    check_seed,
+    completing,
+    option_groups,
+    say_how_read,
+)
 from pgnn.cli.show import counted, metric_table, remark, remark_few, say_how_sure, working
+from pgnn.errors import Parameter, PGNNError
 from pgnn.names import NEGATIVES
 
 if TYPE_CHECKING:
@@ -52,6 +62,7 @@ def evaluate(
             "of nodes with many neighbours. Default: uniform, or as the run was judged.",
         ),
     ] = None,
+    test_from: TestFrom = None,
     base_rate: BaseRate = None,
     skip_unknown: SkipUnknown = False,
     seed: Annotated[
@@ -69,32 +80,58 @@ def evaluate(
     the model first. With -o, a file gets the label and the chance of each
     pair.
 
+    With --time the model sees edges before --test-from, and is judged by
+    links that are new from then on.
+
     For example:
 
       pgnn evaluate run edges.csv
       pgnn evaluate run edges.csv --pairs held_out.csv -o scores.csv
       pgnn evaluate run edges.csv --negatives two-hop
       pgnn evaluate run other_graph.csv --share 0.2 --json
+      pgnn evaluate run later.csv --time date --test-from 2024-06
     """
     from pgnn.io import check_writable, write_scores
 
     if out is not None:
         check_writable(out)
-    loaded, data = load_run_and_graph(run, graph, reading, computing)
-    table = read_own_pairs(pairs, data, skip_unknown=skip_unknown)
-    with working("judging ..."):
-        from pgnn.evaluation.evaluate import evaluate as judge_run
+    loaded, how, encoding = load_run_and_reading(run, graph, reading, computing)
+    weights = loaded.learner.recipe.weights
+    if how.time is None and test_from is not None:
+        raise PGNNError(Parameter("test_from"), " needs ", Parameter("time"), " COLUMN")
+    if how.time is not None and pairs is None and loaded.learner.recipe.task == "link":
+        events = how.read_events(graph, weights=weights, encoding=encoding)
+        say_how_read(events.graph_with_notes()[1])
+        with working("judging ..."):
+            from pgnn.evaluation.evaluate import evaluate_by_time
 
-        verdict = judge_run(
-            loaded,
-            data,
-            pairs=None if table is None else table.pairs,
-            labels=None if table is None else table.labels,
-            share=share,
-            negatives=negatives,  # type: ignore[arg-type]  # checked there
-            base_rate=base_rate,
-            seed=seed,
-        )
+            verdict, data = evaluate_by_time(
+                loaded,
+                events,
+                test_from=test_from,
+                share=share,
+                negatives=negatives,  # type: ignore[arg-type]  # checked there
+                base_rate=base_rate,
+                seed=seed,
+            )
+    else:
+        if test_from is not None:
+            raise PGNNError(Parameter("test_from"), " is for new links, not for pairs of your own")
+        data = how.read(graph, weights=weights, encoding=encoding)
+        table = read_own_pairs(pairs, data, skip_unknown=skip_unknown)
+        with working("judging ..."):
+            from pgnn.evaluation.evaluate import evaluate as judge_run
+
+            verdict = judge_run(
+                loaded,
+                data,
+                pairs=None if table is None else table.pairs,
+                labels=None if table is None else table.labels,
+                share=share,
+                negatives=negatives,  # type: ignore[arg-type]  # checked there
+                base_rate=base_rate,
+                seed=seed,
+            )
     if out is not None:
         scored = verdict.scored
         write_scores(
@@ -129,6 +166,8 @@ def _show(verdict: Evaluation) -> None:
     ):
         typer.echo(line)
     typer.echo(f"judged by {verdict.pairs}")
+    if verdict.time is not None:
+        remark(verdict.time.sentence())
     hidden = verdict.hidden_edges
     remark(
         f"{verdict.num_positive:,} positive and {verdict.num_negative:,} negative pairs"

@@ -9,7 +9,8 @@ import functools
 import inspect
 import tomllib
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import (
@@ -29,12 +30,13 @@ from rich.markup import escape
 
 from pgnn.cli.boundary import OPTION_OF, only_about, word_of_running_command
 from pgnn.cli.show import keep_remark, people
-from pgnn.errors import PGNNError
+from pgnn.errors import Parameter, PGNNError
 from pgnn.names import MODELS
 from pgnn.training.recipe import Recipe
 
 if TYPE_CHECKING:
     from pgnn.graph import Graph
+    from pgnn.io import Events, FeatureEncoding, HowToRead, ReadNotes
 
 MAX_SEED = 2**63 - 1  # torch's
 
@@ -142,70 +144,132 @@ class Reading(Group):
     ] = None
     features: Annotated[
         Path | None,
-        _reading("A second table, with one row per node: its id, numbers, perhaps a label."),
+        _reading("A second table, with one row per node: its id, features, perhaps a label."),
     ] = None
     id_column: Annotated[
         str | None, _reading("Column of the ids in --features. Default: the first.")
     ] = None
     label: Annotated[str | None, _reading("Column of the labels in --features.")] = None
+    feature_columns: Annotated[
+        str | None,
+        _reading("Columns of --features to use, such as age,city. Default: all that can be used."),
+    ] = None
+    time: Annotated[
+        str | None,
+        _reading("Column of times: dates such as 2024-03-31, or numbers. Repeated edges add up."),
+    ] = None
+    until: Annotated[
+        str | None, _reading("With --time: drop all edges after this time, as if not known yet.")
+    ] = None
 
-    def read(self, path: Path, *, weights: str = "length") -> Graph:
-        """Read the graph, and say in one line how it was read.
+    def read(
+        self, path: Path, *, weights: str = "length", encoding: FeatureEncoding | None = None
+    ) -> Graph:
+        """Read the graph, and keep what there is to say of it; see `read_with_notes`."""
+        return self.read_with_notes(path, weights=weights, encoding=encoding)[0]
+
+    def read_with_notes(
+        self, path: Path, *, weights: str = "length", encoding: FeatureEncoding | None = None
+    ) -> tuple[Graph, ReadNotes]:
+        """Read the graph, and keep one line that says how, and warnings if something looks wrong.
 
         Args:
             path: The file.
             weights: What weights say: strengths of repeated edges add up, of lengths the shortest
                 stays.
+            encoding: How columns of --features become numbers; None: as they suggest.
         """
         from pgnn.io import read_graph_with_notes
 
+        if self.time is not None:
+            graph, notes = self.read_events(
+                path, weights=weights, encoding=encoding
+            ).graph_with_notes()
+        else:
+            if self.until is not None:
+                raise PGNNError(Parameter("until"), " needs ", Parameter("time"), " COLUMN")
+            with self._reading(path):
+                graph, notes = read_graph_with_notes(path, **self._options(weights, encoding))
+        say_how_read(notes)
+        return graph, notes
+
+    def read_events(
+        self, path: Path, *, weights: str, encoding: FeatureEncoding | None = None
+    ) -> Events:
+        """Read edges with the times of the column --time; nothing is said yet."""
+        from pgnn.io import read_events
+
+        time = _column(self.time)
+        assert time is not None, "there is no column of times"
+        with self._reading(path):
+            return read_events(path, time, until=self.until, **self._options(weights, encoding))
+
+    @contextmanager
+    def _reading(self, path: Path) -> Iterator[None]:
         status = people.status(f"reading {escape(path.name)} ...")
         with status, only_about("path", *(f.name for f in fields(self))):
-            graph, notes = read_graph_with_notes(
-                path,
-                source=_column(self.source),
-                target=_column(self.target),
-                weight=False if self.unweighted else _column(self.weight),
-                directed=self.directed,
-                header=self.header,
-                features=self.features,
-                id_column=_column(self.id_column),
-                label=_column(self.label),
-                repeats="sum" if weights == "strength" else "shortest",
-            )
-        keep_remark(notes.line(word_of_running_command))
-        return graph
+            yield
+
+    def _options(self, weights: str, encoding: FeatureEncoding | None) -> HowToRead:
+        chosen = None
+        if self.feature_columns is not None:
+            chosen = [
+                _position_or_name(name) for name in map(str.strip, self.feature_columns.split(","))
+            ]
+        return {
+            "source": _column(self.source),
+            "target": _column(self.target),
+            "weight": False if self.unweighted else _column(self.weight),
+            "directed": self.directed,
+            "header": self.header,
+            "features": self.features,
+            "id_column": _column(self.id_column),
+            "label": _column(self.label),
+            "feature_columns": chosen,
+            "encoding": encoding,
+            "repeats": "sum" if weights == "strength" else "shortest",
+        }
 
     def or_as(self, config: Mapping[str, Any], graph: Path) -> Reading:
         """Fill in from a run's config what was not typed: the user said it once.
 
-        The table of features is taken over only for the same graph file, and columns only for
-        tables.
+        Columns are taken over only for tables, and that of times only if the table has it. Tables
+        of nodes are looked for elsewhere, since a file may have changed; see
+        `pgnn.cli.inputs.remembered_features`. --until is of one question alone.
         """
-        from pgnn.io import format_suffix
+        from pgnn.io import format_suffix, has_column
 
         typed = {name: value for name, value in asdict(self).items() if value is not None}
-        not_for_this_graph: set[str] = set()
-        if Path(config.get("graph", "")).resolve() != graph.resolve() and "features" not in typed:
-            not_for_this_graph |= {"features", "id_column", "label"}
+        not_for_this_graph = {"until", "features", "id_column", "label", "feature_columns"}
         if format_suffix(graph) in (".npz", ".graphml"):
-            not_for_this_graph |= {"source", "target", "header", "weight"}
+            not_for_this_graph |= {"source", "target", "header", "weight", "time"}
         if "weight" in typed:
             not_for_this_graph.add("unweighted")
+        time = _column(str(config["time"])) if "time" in config else None
+        is_open = "time" not in (*typed, *not_for_this_graph)
+        if time is not None and is_open and not has_column(graph, time):
+            not_for_this_graph.add("time")
         stored = {
             f.name: config[f.name]
             for f in fields(self)
             if f.name in config and f.name not in not_for_this_graph
         }
-        if "features" in stored:
-            stored["features"] = Path(stored["features"])
         return Reading(**{**stored, **typed})
 
 
+def say_how_read(notes: ReadNotes) -> None:
+    """Keep the line that says how a graph was read, and the warnings."""
+    keep_remark(notes.line(word_of_running_command))
+    for warning in notes.warned(word_of_running_command):
+        keep_remark(f"warning: {warning}")
+
+
 def _column(name: str | None) -> str | int | None:
-    """Return a column by its number, if the name is one."""
-    if name is None:
-        return None
+    """Return a column by its number, if the name is one; None for none."""
+    return None if name is None else _position_or_name(name)
+
+
+def _position_or_name(name: str) -> str | int:
     text = name.strip()
     return int(text) if text.removeprefix("-").isdecimal() else name
 

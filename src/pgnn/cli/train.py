@@ -15,6 +15,7 @@ import typer
 from rich.console import Console
 
 from pgnn.cli.boundary import StoppedError, nothing_left_behind
+from pgnn.cli.inputs import TestFrom
 from pgnn.cli.options import (
     Common,
     Computing,
@@ -25,11 +26,13 @@ from pgnn.cli.options import (
     option_name,
     options_of,
     read_table,
+    say_how_read,
 )
 from pgnn.cli.show import (
     Listener,
     TrainingBar,
     all_of,
+    keep_remark,
     remark,
     remark_few,
     result_table,
@@ -42,7 +45,9 @@ from pgnn.training.recipe import Recipe
 
 if TYPE_CHECKING:
     from pgnn.graph import Graph
+    from pgnn.io import Events, ReadNotes
     from pgnn.training.outcome import Outcome
+    from pgnn.training.pipeline import Problem
 
 CONFIG = "config.toml"
 _ALSO_OF_DATASETS = ("task", "model", "seed", "epochs")  # settings that a data set leaves open
@@ -71,6 +76,7 @@ def train(
             help="Run directory. Default for a file: its name and -run. For a data set: none.",
         ),
     ] = None,
+    test_from: TestFrom = None,
     resume: Annotated[
         bool,
         typer.Option("--resume", help="Go on where a run was cut off, with the same options."),
@@ -107,6 +113,9 @@ def train(
     best, and whether that is more than chance. The same seed gives the same
     numbers.
 
+    With --time, training sees the past alone and is judged by the future: by
+    the last tenth of new links, or all from --test-from on.
+
     The run directory keeps the model, its options and a checkpoint. If a run
     is cut off, --resume goes on with the options it began with and ends as if
     nothing had happened. A data set of the paper is trained with the paper's
@@ -116,6 +125,7 @@ def train(
 
       pgnn train edges.csv --out run
       pgnn train edges.csv --features nodes.csv --label team --task pair
+      pgnn train orders.csv --time date --test-from 2024-06
       pgnn train email --task pair --model pgnn-p-2l --json
       pgnn train --resume --out run
       pgnn train --config run/config.toml --out again
@@ -123,6 +133,7 @@ def train(
     typed = {
         **asdict(reading),
         **{option_name(setting): value for setting, value in training.typed.items()},
+        "test_from": test_from,
         "protocol": protocol,
         "one_hot": one_hot,
         "data_dir": data_dir,
@@ -230,21 +241,32 @@ def _train_file(
                 f" is for the data sets of the paper ({', '.join(DATASETS)}), and {path} is none "
                 "of them; leave it out",
             )
-    recipe = order.training().recipe()
+    reading, training = order.reading(), order.training()
+    if reading.time is not None:  # several events of a pair are a stronger link
+        training = Training({"weights": "strength", **training.typed})
+    elif order.options.get("test_from") is not None:
+        raise PGNNError(Parameter("test_from"), " needs ", Parameter("time"), " COLUMN")
+    recipe = training.recipe()
     if not path.exists():
         raise PGNNError(
             f"{path}: there is no such file, and no such data set ({', '.join(DATASETS)})"
         )
-    graph = order.reading().read(path, weights=recipe.weights)
-    columns = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(order.reading()).items()}
-    config = {"graph": str(path), **columns, "device": order.device, **options_of(recipe)}
+    if reading.time is None:
+        events = None
+        graph, notes = reading.read_with_notes(path, weights=recipe.weights)
+    else:
+        events = reading.read_events(path, weights=recipe.weights)
+        graph, notes = events.graph_with_notes()
+        say_how_read(notes)
+    config = _config(order, recipe, notes)
 
     def work(listener: Listener) -> Outcome:
-        return train_graph(
-            graph,
+        problem = _problem(graph, events, recipe, config["train"])
+        return train_problem(
+            problem,
             recipe,
             out=folder,
-            config={"train": config},
+            config=config,
             device=order.device,
             resume=resume,
             progress=listener,
@@ -263,12 +285,46 @@ def _train_file(
     return {**outcome.to_json(), "run": str(folder)}
 
 
-def train_graph(graph: Graph, recipe: Recipe, **options: Any) -> Outcome:
-    """Train on a graph; libraries that take seconds to load are loaded under the spinner."""
+def _config(order: _Order, recipe: Recipe, notes: ReadNotes) -> dict[str, Any]:
+    """Return what a run keeps: every option, and how its features were read."""
+    reading = order.reading()
+    columns = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(reading).items()}
+    options = {"graph": str(order.graph), **columns, "device": order.device, **options_of(recipe)}
+    config: dict[str, Any] = {"train": {**options, "test_from": order.options.get("test_from")}}
+    if notes.feature_notes is not None and reading.features is not None:
+        config["features"] = {
+            "path": str(reading.features.resolve()),
+            "sha256": notes.feature_notes.sha256,
+            "columns": notes.feature_notes.encoding.to_json(),
+        }
+    return config
+
+
+def _problem(
+    graph: Graph, events: Events | None, recipe: Recipe, options: dict[str, Any]
+) -> Problem:
+    """Split a graph, or events by time; the moment that parts them is kept among the options.
+
+    Libraries that take seconds to load are loaded here, under the spinner.
+    """
     from pgnn.training.pipeline import Problem
+
+    if events is None:
+        return Problem.of_graph(graph, recipe)
+    typed = options["test_from"]
+    test_from = None if typed is None else events.scale.earliest("test_from", str(typed))
+    problem = Problem.of_events(events, recipe, test_from=test_from)
+    if problem.time is not None:
+        options["test_from"] = typed or problem.time.test_from
+        keep_remark(problem.time.sentence())
+    return problem
+
+
+def train_problem(problem: Problem, recipe: Recipe, **options: Any) -> Outcome:
+    """Train, and return the result alone."""
     from pgnn.training.pipeline import train as run_pipeline
 
-    return run_pipeline(Problem.of_graph(graph, recipe), recipe, **options).outcome
+    return run_pipeline(problem, recipe, **options).outcome
 
 
 def _show_outcome(outcome: Outcome, folder: Path) -> None:
@@ -300,7 +356,7 @@ def _train_dataset(
     order: _Order, name: str, resume: bool, tensorboard: Path | None, common: Common
 ) -> dict[str, Any]:
     settings = [*Reading.parameters(), *Training.parameters()]
-    not_for_datasets = {p.name for p in settings} - set(_ALSO_OF_DATASETS)
+    not_for_datasets = {p.name for p in settings} - set(_ALSO_OF_DATASETS) | {"test_from"}
     for option in sorted(not_for_datasets & order.options.keys()):
         raise PGNNError(
             Parameter(option),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,14 @@ from pgnn import checks
 from pgnn.errors import Parameter, PGNNError
 from pgnn.evaluation.judging import Judgement, held_out, hide_pairs, judge_model, share_of_links
 from pgnn.graph import Graph
-from pgnn.io import id_array
+from pgnn.io import Events, id_array
 from pgnn.names import NEGATIVES, Negatives
 from pgnn.pairs.codes import as_pairs, edge_codes, sorted_distinct, unordered_codes
 from pgnn.pairs.negatives import draw_negatives
 from pgnn.pairs.sets import PairSet
 from pgnn.training.outcome import GraphFacts
 from pgnn.training.runs import Run
+from pgnn.training.splits import TimeFacts, split_by_time
 
 _DRAWN = {  # what is said of negatives that are drawn here
     "uniform": "as many drawn without a link",
@@ -63,6 +64,7 @@ class Evaluation:
             the others are all of one kind.
         repeated_pairs: How many of the pairs that were passed repeat another, and were left out.
         scored: The pairs and what the run says about each; not in the JSON form.
+        time: How events were split into past and future; None without times.
     """
 
     task: str
@@ -79,12 +81,14 @@ class Evaluation:
     without_lone: Judgement | None
     repeated_pairs: int
     scored: ScoredPairs = field(compare=False, repr=False)
+    time: TimeFacts | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
         document = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "scored"}
         others = None if self.without_lone is None else self.without_lone.to_json()
-        return document | {"graph": asdict(self.graph), "without_lone": others}
+        time = None if self.time is None else asdict(self.time)
+        return document | {"graph": asdict(self.graph), "without_lone": others, "time": time}
 
 
 def evaluate(
@@ -177,6 +181,59 @@ def evaluate(
         repeated_pairs=num_repeated,
         scored=ScoredPairs(judged, scores, spread),
     )
+
+
+def evaluate_by_time(
+    run: Run,
+    events: Events,
+    *,
+    test_from: str | None = None,
+    share: float = 0.1,
+    negatives: Negatives | None = None,
+    base_rate: float | None = None,
+    seed: int = 0,
+) -> tuple[Evaluation, Graph]:
+    """Judge a run by links of the future, which the model sees nothing of.
+
+    Args:
+        run: A run of task "link".
+        events: Edges with times.
+        test_from: Where the future begins. By default where it began when the run was trained; for
+            the graph of the run these are its own test pairs.
+        share: If neither is known, how much of the new links to leave to the future.
+        negatives: As for `evaluate`.
+        base_rate: As for `evaluate`.
+        seed: Decides which negatives are drawn.
+
+    Returns:
+        The result, and the graph of the past, whose nodes the pairs are of.
+
+    Raises:
+        PGNNError: If there is no past, or the future has no new links of known nodes.
+    """
+    before = None
+    known = run.outcome.time
+    if test_from is not None:
+        before = events.scale.earliest("test_from", test_from)
+    elif known is not None and known.test_from is not None:
+        before = events.scale.earliest("test_from", known.test_from)
+        past = events.times < before
+        if past.any():
+            graph = events.graph(before=before)
+            if _own_test_pairs(run, graph) is not None:
+                options: dict[str, Any] = {"negatives": negatives, "base_rate": base_rate}
+                own = evaluate(run, graph, **options, seed=seed)
+                return replace(own, time=known), graph
+        if past.all() or not past.any():
+            before = None  # a file of another time
+    parts = split_by_time(
+        events, rng=seed, test_from=before, test=share, negatives=negatives or "uniform"
+    )
+    test = parts.split.test
+    judged = evaluate(run, parts.graph, pairs=test.pairs, labels=test.labels, base_rate=base_rate)
+    kind = _DRAWN[negatives or "uniform"].replace("without a link", "of pairs never linked")
+    which = f"links that are new from {parts.facts.test_from} on, and {kind}"
+    return replace(judged, pairs=which, time=parts.facts), parts.graph
 
 
 def _check_negatives(negatives: str | None, task: str, *, labelled: bool) -> None:

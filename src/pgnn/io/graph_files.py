@@ -6,7 +6,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,34 +18,38 @@ from pgnn.graph.columns import (
     Column,
     EdgeColumns,
     add_nodes,
-    as_array,
     as_node_names,
     edge_columns,
     known_pair,
     number_nodes,
-    plain_name,
     positions,
     to_common_kind,
 )
 from pgnn.graph.conversions import from_networkx, from_scipy
+from pgnn.io.node_tables import FeatureEncoding, NodeColumns, NodeTable, read_node_table
+from pgnn.io.notes import (
+    EdgeTableFacts,
+    ReadNotes,
+    count_sides,
+    find_warnings,
+    heads_a_table_of_nodes,
+)
 from pgnn.io.tables import (
     NUMBER,
     Header,
     Problem,
-    ReadNotes,
     Table,
     TextTable,
     format_suffix,
     read_table,
 )
-from pgnn.io.text import read_bytes, shown
+from pgnn.io.text import read_bytes
+from pgnn.io.times import WANTED, TimeScale, is_readable, read_times
 from pgnn.io.write import StrPath, as_path
 
 if TYPE_CHECKING:
     import polars as pl
 
-NODE_ID = ("id", "node", "nodeid", "name", "vertex")
-FLOAT32_MAX = float(np.finfo(np.float32).max)
 MOST_ALONE = 0.1  # share of lines that share no id with another, in files where most do
 
 
@@ -60,6 +64,8 @@ def read_graph(
     features: StrPath | None = None,
     id_column: Column | None = None,
     label: Column | None = None,
+    feature_columns: Sequence[Column] | None = None,
+    encoding: FeatureEncoding | None = None,
     repeats: Repeats = "shortest",
 ) -> Graph:
     r"""Read a graph from a file: an edge list, a sparse matrix or GraphML.
@@ -94,11 +100,17 @@ def read_graph(
             below, if all ids below have digits and those in it have none, or if its ids occur in no
             other line while those of nearly all other lines do. `read_graph_with_notes` tells what
             was decided.
-        features: A second table (parquet or text) with one row per node: its id, numeric features
-            and perhaps a label. Nodes without edges are kept.
+        features: A second table (parquet or text) with one row per node: its id, features and
+            perhaps a label. Nodes without edges are kept. Numbers stay, yes and no (true and false)
+            become 1 and 0, dates days; a column of at most 50 different words becomes one column
+            per word, and a column of more words is left out. A blank number becomes the mean of
+            its column, a blank word has a column of its own. A node without a row is all blank.
         id_column: Column of the ids in `features`, by default the first.
-        label: Column of the labels in `features`, strings or integers. All other columns of
-            `features` are features; without any, `x` is None.
+        label: Column of the labels in `features`, strings or integers. Every node needs one.
+        feature_columns: Which columns of `features` are features, by default all others; without
+            any, `x` is None.
+        encoding: How columns become numbers, as `ReadNotes.feature_notes` told of another table;
+            by default as this table suggests.
         repeats: What an edge weighs that is listed more than once: "shortest", the smallest of its
             weights (right for lengths), or "sum", all together (right for strengths).
 
@@ -123,24 +135,30 @@ def read_graph(
         features=features,
         id_column=id_column,
         label=label,
+        feature_columns=feature_columns,
+        encoding=encoding,
         repeats=repeats,
     )
     return graph
 
 
-def read_graph_with_notes(
-    path: StrPath,
-    *,
-    source: Column | None = None,
-    target: Column | None = None,
-    weight: Column | None = None,
-    directed: bool | None = None,
-    header: bool | None = None,
-    features: StrPath | None = None,
-    id_column: Column | None = None,
-    label: Column | None = None,
-    repeats: Repeats = "shortest",
-) -> tuple[Graph, ReadNotes]:
+class HowToRead(TypedDict, total=False):
+    """The options of `read_graph`, which other readers of graphs share."""
+
+    source: Column | None
+    target: Column | None
+    weight: Column | None
+    directed: bool | None
+    header: bool | None
+    features: StrPath | None
+    id_column: Column | None
+    label: Column | None
+    feature_columns: Sequence[Column] | None
+    encoding: FeatureEncoding | None
+    repeats: Repeats
+
+
+def read_graph_with_notes(path: StrPath, **how: Unpack[HowToRead]) -> tuple[Graph, ReadNotes]:
     r"""Read a graph as `read_graph` does, and say how the file was read.
 
     Example:
@@ -153,45 +171,88 @@ def read_graph_with_notes(
         ('buyer', True)
     """
     file = as_path(path, "path")
-    _check_choice("directed", directed)
-    _check_choice("header", header)
-    nodes = None
-    if features is not None:
-        nodes = read_node_table(as_path(features, "features"), id_column, label)
-    elif id_column is not None or label is not None:
-        raise PGNNError(
-            Parameter("id_column"),
-            " and ",
-            Parameter("label"),
-            " name columns of a feature table; give ",
-            Parameter("features"),
-            " too",
-        )
+    check_options(how)
+    nodes = read_nodes(how)
     suffix = format_suffix(file)
+    directed, weight = how.get("directed"), how.get("weight")
+    rows = None
     if suffix in (".npz", ".graphml"):
-        if (source, target, header) != (None, None, None):
+        if any(how.get(name) is not None for name in ("source", "target", "header")):
             names = Parameter("source"), ", ", Parameter("target"), " and ", Parameter("header")
             raise PGNNError(f"{file}: ", *names, f" are for tables, not {suffix}")
         contents = (read_npz if suffix == ".npz" else read_graphml)(file, weight, directed)
     else:
-        listed = None if nodes is None else nodes.ids
-        contents = read_edge_table(file, (source, target, weight), header, listed)
-        contents = contents._replace(directed=bool(directed))
-    graph = _assemble(file, contents, nodes, repeats)
-    notes = ReadNotes(
-        path=file,
+        rows = read_edge_rows(file, how, nodes)
+        contents = rows.numbered(nodes)._replace(directed=bool(directed))
+    nodes = with_header(nodes, contents.ids, how)
+    graph, nodes = assemble(file, contents, nodes, how.get("repeats", "shortest"))
+    return graph, notes_of(file, graph, contents, rows, nodes, how.get("repeats") == "sum")
+
+
+def notes_of(
+    path: Path,
+    graph: Graph,
+    contents: Contents,
+    rows: EdgeRows | None,
+    nodes: NodeTable | None,
+    strengths: bool,
+) -> ReadNotes:
+    """Say how a graph was made of what was read."""
+    return ReadNotes(
+        path=path,
         num_nodes=graph.num_nodes,
         num_edges=graph.num_edges,
         directed=graph.directed,
-        header=contents.header,
-        source=contents.source,
-        target=contents.target,
+        header=None if rows is None else rows.header,
+        source=None if rows is None else rows.names[0],
+        target=None if rows is None else rows.names[1],
         weight=contents.weight,
+        strengths=strengths,
+        sides=None if rows is None else count_sides(contents.pairs, len(contents.ids)),
         features=None if nodes is None else nodes.path,
+        feature_notes=None if nodes is None else nodes.notes,
         dropped_self_loops=graph.dropped_self_loops,
         dropped_repeats=graph.dropped_repeats,
+        warnings=() if rows is None else find_warnings(rows.facts(path, contents)),
     )
-    return graph, notes
+
+
+def check_options(how: HowToRead) -> None:
+    """Refuse options that do not fit together."""
+    _check_choice("directed", how.get("directed"))
+    _check_choice("header", how.get("header"))
+    columns = ("id_column", "label", "feature_columns")
+    if how.get("features") is None and any(how.get(name) is not None for name in columns):
+        raise PGNNError(
+            Parameter("id_column"),
+            ", ",
+            Parameter("label"),
+            " and ",
+            Parameter("feature_columns"),
+            " name columns of a feature table; give ",
+            Parameter("features"),
+            " too",
+        )
+
+
+def read_nodes(how: HowToRead, *, header: bool | None = None) -> NodeTable | None:
+    """Read the table of nodes, if there is one."""
+    features = how.get("features")
+    if features is None:
+        return None
+    chosen = NodeColumns(
+        how.get("id_column"), how.get("label"), how.get("feature_columns"), how.get("encoding")
+    )
+    return read_node_table(as_path(features, "features"), chosen, header=header)
+
+
+def with_header(nodes: NodeTable | None, ids: pl.Series, how: HowToRead) -> NodeTable | None:
+    """Read the first line of a table of nodes as names, if it alone names no node of the edges."""
+    if nodes is None or nodes.header is None or not nodes.header.undecided or len(nodes.ids) < 2:
+        return nodes
+    listed, known = to_common_kind([nodes.ids, ids])
+    unknown = positions(listed, known) < 0
+    return read_nodes(how, header=True) if unknown[0] and not unknown[1:].all() else nodes
 
 
 def _check_choice(parameter: str, value: Any) -> None:
@@ -200,7 +261,7 @@ def _check_choice(parameter: str, value: Any) -> None:
 
 
 class Contents(NamedTuple):
-    """What a graph file holds, and which columns were read for what (None: it has no such)."""
+    """What a graph file holds; `weight` is what its weights are called, None without any."""
 
     pairs: NDArray[np.integer[Any]]
     ids: pl.Series
@@ -208,25 +269,15 @@ class Contents(NamedTuple):
     directed: bool
     x: NDArray[Any] | None = None
     y: NDArray[Any] | None = None
-    header: Header | None = None
-    source: str | None = None
-    target: str | None = None
     weight: str | None = None
 
 
-class NodeTable(NamedTuple):
-    """What a feature table holds, one row per node."""
-
-    path: Path
-    ids: pl.Series
-    x: NDArray[np.float32] | None
-    y: NDArray[Any] | None
-
-
-def _assemble(path: Path, contents: Contents, nodes: NodeTable | None, repeats: Repeats) -> Graph:
-    """Join edges and node table into a graph."""
-    nodes = nodes or NodeTable(path, contents.ids, contents.x, contents.y)
-    known, listed = to_common_kind([contents.ids, nodes.ids])
+def assemble(
+    path: Path, contents: Contents, nodes: NodeTable | None, repeats: Repeats
+) -> tuple[Graph, NodeTable | None]:
+    """Join edges and node table into a graph; the table's notes count nodes without a row."""
+    table = nodes or NodeTable(path, contents.ids, contents.x, contents.y)
+    known, listed = to_common_kind([contents.ids, table.ids])
     pairs, ids = add_nodes(contents.pairs, known, listed)
     if not len(ids):
         raise PGNNError(
@@ -234,98 +285,169 @@ def _assemble(path: Path, contents: Contents, nodes: NodeTable | None, repeats: 
             Parameter("header=False"),
             ")",
         )
-    rows = _feature_rows(ids, listed, nodes.path)
+    without_row = known.filter(_mask(positions(known, listed) < 0))
+    if len(without_row):
+        table = table.without_rows(without_row, len(known), len(ids))
+    rows = positions(ids, listed)
+    x = table.x
+    if x is not None and table.blank is not None:
+        x = np.concatenate([x, table.blank[None]])[rows]  # the last row, -1, is the blank one
+    elif x is not None:
+        x = x[rows]
     try:
-        return Graph.from_edges(
+        graph = Graph.from_edges(
             pairs,
             num_nodes=len(ids),
             weights=contents.weights,
             directed=contents.directed,
-            x=None if nodes.x is None else nodes.x[rows],
-            y=None if nodes.y is None else nodes.y[rows],
+            x=x,
+            y=None if table.y is None else table.y[rows],
             node_ids=as_node_names(ids),
             repeats=repeats,
         )
     except PGNNError as error:
         raise PGNNError(f"{path}: ", *error.args) from error
-
-
-def _feature_rows(ids: pl.Series, listed: pl.Series, path: Path) -> NDArray[np.int64]:
-    """Return the row of the feature table of each node."""
-    rows = positions(ids, listed)
-    missing = np.flatnonzero(rows < 0)
-    if missing.size:
-        first = ", ".join(repr(name) for name in ids[missing[:5]])
-        raise PGNNError(
-            f"{path}: has no row for {missing.size} of the {len(ids)} nodes of the graph (first: "
-            f"{first}); add their rows, or leave ",
-            Parameter("features"),
-            " out",
-        )
-    return rows
+    return graph, None if nodes is None else table
 
 
 # ---------------------------------------------------------------------- edge tables
 
 
-def read_edge_table(
-    path: Path,
-    chosen: tuple[Column | None, Column | None, Column | None],
-    header: bool | None,
-    listed: pl.Series | None,
-) -> Contents:
+class EdgeRows(NamedTuple):
+    """The rows of a table of edges, before their ids are numbered.
+
+    Attributes:
+        first: The first ids, Int64 or String.
+        second: The second ids.
+        weights: One per row, or None.
+        times: One per row, or None.
+        scale: What the times are.
+        names: What the columns of source, target, weight and time are called, or their positions.
+        header: What the first line of a text table was read as; None for parquet.
+        num_columns: How many columns the table has.
+        first_line: The two ids of the first line of a text table, also if it was read as names.
+    """
+
+    first: pl.Series
+    second: pl.Series
+    weights: NDArray[np.float64] | None
+    times: NDArray[np.float64] | None
+    scale: TimeScale | None
+    names: tuple[str, str, str | None, str | None]
+    header: Header | None
+    num_columns: int
+    first_line: tuple[str, str] | None
+
+    def numbered(self, nodes: NodeTable | None) -> Contents:
+        """Number the ids; those of the table of nodes help to decide whether ids are integers."""
+        others = [] if nodes is None else [nodes.ids]
+        first, second, *_ = to_common_kind([self.first, self.second, *others])
+        pairs, ids = number_nodes(first, second)
+        return Contents(pairs, ids, self.weights, directed=False, weight=self.names[2])
+
+    def only(self, kept: NDArray[np.bool_]) -> EdgeRows:
+        """Return some of the rows."""
+        return self._replace(
+            first=self.first.filter(_mask(kept)),
+            second=self.second.filter(_mask(kept)),
+            weights=None if self.weights is None else self.weights[kept],
+            times=None if self.times is None else self.times[kept],
+        )
+
+    def facts(self, path: Path, contents: Contents) -> EdgeTableFacts:
+        """Return what warnings are found by."""
+        return EdgeTableFacts(
+            path,
+            self.names[:2],
+            self.num_columns,
+            self.header,
+            self.first_line,
+            (self.first, self.second),
+            contents.pairs,
+            len(contents.ids),
+        )
+
+
+def _mask(kept: NDArray[np.bool_]) -> pl.Series:
+    import polars as pl
+
+    return pl.Series(kept)
+
+
+def read_edge_rows(
+    path: Path, how: HowToRead, nodes: NodeTable | None, *, time: Column | None = None
+) -> EdgeRows:
     """Read an edge list.
 
     Args:
         path: A parquet or text file.
-        chosen: The columns of source, target and weight, or None for each that was not passed.
-        header: Whether the first line holds names; None: decide.
-        listed: Ids of nodes that another table has; they help to decide what ids are.
+        how: Which columns to read, and whether the first line holds names.
+        nodes: The table of nodes; its ids help to decide what the first line is.
+        time: The column of times.
     """
-    source, target, weight = chosen
+    source, target, weight = how.get("source"), how.get("target"), how.get("weight")
     keys = [0 if source is None else source, 1 if target is None else target]
     keys += [weight] if weight is not None and weight is not False else []
+    keys += [] if time is None else [time]
+    header = how.get("header")
     table = read_table(path, header, keys, lambda names: known_pair(names) is not None)
     table.require_width(2, "the two ids of an edge")
-    contents = _load_edges(table, chosen, listed)
+    rows = _load_edges(table, (source, target, weight), time)
     if (
         isinstance(table, TextTable)
         and table.header.undecided
-        and _first_stands_apart(contents, listed)
+        and _first_stands_apart(rows.numbered(nodes), None if nodes is None else nodes.ids)
     ):
         reason = "its ids occur in no other line, while those of other lines repeat"
         table = table.with_header(Header(True, reason, guessed=True))
-        contents = _load_edges(table, chosen, listed)
-    return contents
+        rows = _load_edges(table, (source, target, weight), time)
+    return rows
 
 
 def _load_edges(
     table: Table,
     chosen: tuple[Column | None, Column | None, Column | None],
-    listed: pl.Series | None,
-) -> Contents:
+    time: Column | None,
+) -> EdgeRows:
     columns = edge_columns(table.columns, *chosen)
-    check = _EdgeCheck(columns)
+    when = None if time is None else table.columns.position(time, "time")
+    if when is not None and when in columns:
+        what = "weights" if when == columns.weight else "ids"
+        raise PGNNError(
+            table.columns.place, Parameter("time"), f" is {table.columns.called(when)}, which "
+            f"holds {what}",
+        )  # fmt: skip
+    check = _EdgeCheck(columns, heads_a_table_of_nodes(table.columns.names or ()))
     numbers = [] if columns.weight is None else [columns.weight]
-    (first, second), values = table.load(columns[:2], numbers, check)
+    others = [] if when is None else [when]
+    (first, second), values, (*moments,) = table.load(columns[:2], numbers, check, others=others)
     weights = None
     if columns.weight is not None:
         weights = values.to_series().to_numpy()
         if not ((weights > 0) & np.isfinite(weights)).all():
             table.fail(check, "has weights that are not positive and finite")
-    others = [] if listed is None else [listed]
-    first, second, *_ = to_common_kind([first, second, *others])
-    pairs, ids = number_nodes(first, second)
-    names = [None if i is None else table.columns.short_name(i) for i in columns]
-    return Contents(
-        pairs,
-        ids,
+    times, scale = None, None
+    if when is not None:
+        times, scale = read_times(moments[0])
+        if np.isnan(times).any():
+            table.fail(_TimeCheck(when, scale), "has times that cannot be read")
+    ends = [table.columns.short_name(position) for position in columns[:2]]
+    line = table.first_line if isinstance(table, TextTable) else None
+    return EdgeRows(
+        first,
+        second,
         weights,
-        directed=False,
-        header=table.header,
-        source=names[0],
-        target=names[1],
-        weight=names[2],
+        times,
+        scale,
+        (
+            ends[0],
+            ends[1],
+            None if columns.weight is None else table.columns.short_name(columns.weight),
+            None if when is None else table.columns.short_name(when),
+        ),
+        table.header,
+        table.columns.width,
+        None if line is None else (line[columns.source], line[columns.target]),
     )
 
 
@@ -349,11 +471,15 @@ class _EdgeCheck:
     """Says what is wrong with the fields of an edge."""
 
     columns: EdgeColumns
+    of_nodes: bool
 
     def __call__(self, fields: Sequence[str]) -> Problem | None:
         for role in ("source", "target"):
             if not fields[getattr(self.columns, role)]:
-                return (f"the {role} id is missing; every edge needs two ids",)
+                problem = f"the {role} id is missing; every edge needs two ids"
+                if not self.of_nodes:
+                    return (problem,)
+                return (f"{problem}; a table of nodes belongs to ", Parameter("features"))
         if self.columns.weight is None:
             return None
         field = fields[self.columns.weight]
@@ -367,64 +493,22 @@ class _EdgeCheck:
         return None
 
 
-# ---------------------------------------------------------------------- node tables
-
-
-def read_node_table(path: Path, id_column: Column | None, label: Column | None) -> NodeTable:
-    """Read ids, features and labels of nodes."""
-    keys = [0 if id_column is None else id_column, *([] if label is None else [label])]
-    table = read_table(path, None, keys, lambda names: plain_name(names[0]) in NODE_ID)
-    table.require_width(2, "a node id and a feature or label")
-    named = [table.columns.position(keys[0], "id_column")]
-    named += [] if label is None else [table.columns.position(label, "label")]
-    if len(set(named)) < len(named):
-        names = Parameter("id_column"), " and ", Parameter("label")
-        raise PGNNError(f"{path}: ", *names, f" are both {table.columns.called(named[0])}")
-    others = [position for position in range(table.columns.width) if position not in named]
-    check = _NodeCheck(table, named, others)
-    (ids, *labels), numbers = table.load(named, others, check)
-    with np.errstate(over="ignore"):  # too large for float32 is reported as not finite
-        features = numbers.to_numpy().astype(np.float32)
-    if not np.isfinite(features).all():
-        table.fail(check, "has features that are not finite")
-    (ids,) = to_common_kind([ids])
-    if ids.n_unique() < len(ids):
-        _raise_repeated_node(table, named[0])
-    y = as_array(to_common_kind(labels)[0]) if labels else None
-    return NodeTable(path, ids, features if others else None, y)
-
-
 @dataclass(frozen=True)
-class _NodeCheck:
-    """Says what is wrong with the fields of a node."""
+class _TimeCheck:
+    """Says what is wrong with the time of an edge."""
 
-    table: Table
-    named: list[int]
-    features: list[int]
+    column: int
+    scale: TimeScale
 
     def __call__(self, fields: Sequence[str]) -> Problem | None:
-        for position, role in zip(self.named, ("node id", "label"), strict=False):
-            if not fields[position]:
-                return (f"the {role} is missing; every node needs one",)
-        for position in self.features:
-            value = _parse_number(fields[position])
-            if value is None or not abs(value) <= FLOAT32_MAX:
-                return (
-                    f"{self.table.columns.called(position)} is {fields[position]!r}, but features "
-                    "must be finite numbers; fill in or drop missing ones, encode words as numbers",
-                )
-        return None
-
-
-def _raise_repeated_node(table: Table, column: int) -> None:
-    seen: dict[str, int] = {}
-    for number, raw, fields in table.records():
-        first = seen.setdefault(fields[column], number)
-        if first != number:
-            raise PGNNError(
-                f"{table.path}, {table.unit} {number}: node {fields[column]!r} is already on "
-                f"{table.unit} {first}; keep one row per node (got {shown(raw)})"
-            )
+        cell = fields[self.column]
+        if is_readable(cell, self.scale):
+            return None
+        if not cell:
+            return ("the time is missing; every edge needs one",)
+        if self.scale.kind == "number":
+            return (f"the time is {cell!r}, but the first is a number, so all must be numbers",)
+        return (f"the time is {cell!r}, but {WANTED}",)
 
 
 # ---------------------------------------------------------------------- other formats

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _LISTED = 3  # unknown names that an error lists
+_MOST_COMPARED = 50_000  # ids whose spelling is compared with that of an unknown name
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +145,7 @@ def _load_pairs(table: Table) -> tuple[list[pl.Series], NDArray[np.bool_] | None
             return (f"the label is {fields[label]!r}, but it must be 0 or 1",)
         return None
 
-    ends, numbers = table.load([first, second], [] if label is None else [label], check)
+    ends, numbers, _ = table.load([first, second], [] if label is None else [label], check)
     if not len(ends[0]):
         raise PGNNError(f"{table.path}: holds no pairs")
     if label is None:
@@ -193,5 +195,31 @@ def _no_such_nodes(names: list[str], graph: Graph) -> str:
     """Say that the graph has no such nodes; the first few are listed."""
     listed = ", ".join(map(repr, names[:_LISTED]))
     more = f" or {len(names) - _LISTED:,} others" if len(names) > _LISTED else ""
-    examples = ", ".join(str(name) for name in as_written_ids(graph.node_ids)[:3])
+    ids = as_written_ids(graph.node_ids)
+    near = list(dict.fromkeys(each for name in names[:_LISTED] for each in near_ids(name, ids)))
+    if near:
+        return f"the graph has no node {listed}{more}; did you mean {' or '.join(map(repr, near))}?"
+    examples = ", ".join(str(name) for name in ids[:3])
     return f"the graph has no node {listed}{more} (its ids are like {examples})"
+
+
+def near_ids(name: str, ids: NDArray[Any]) -> list[str]:
+    """Return up to three ids that are spelt like a name, the nearest first.
+
+    Case and blanks do not count. Of very many ids, only those that begin or end alike are compared.
+
+    Example:
+        >>> near_ids("Alcie", np.array(["alice", "bob", "alina"]))
+        ['alice']
+    """
+    texts = [str(each) for each in ids.tolist()]
+    plain = name.strip().casefold()
+    if len(texts) > _MOST_COMPARED:
+        ends = (plain[:2], plain[-2:])
+        texts = [t for t in texts if t[:2].casefold() == ends[0] or t[-2:].casefold() == ends[1]]
+        texts = texts[:_MOST_COMPARED]
+    by_plain: dict[str, list[str]] = {}
+    for text in texts:
+        by_plain.setdefault(text.strip().casefold(), []).append(text)
+    matches = difflib.get_close_matches(plain, by_plain, n=_LISTED, cutoff=0.7)
+    return [text for match in matches for text in by_plain[match]][:_LISTED]

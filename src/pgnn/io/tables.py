@@ -1,7 +1,4 @@
-"""Tables as columns, from text or parquet: fast when all is well, exact about what is not.
-
-`ReadNotes` says what the reader decided by itself, so that a wrong guess is seen.
-"""
+"""Tables as columns, from text or parquet: fast when all is well, exact about what is not."""
 
 from __future__ import annotations
 
@@ -12,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from pgnn.errors import Parameter, PGNNError
+from pgnn.errors import PGNNError
 from pgnn.graph.columns import Columns, as_id_column
 from pgnn.io.text import SEPARATOR_NAMES, Text, read_bytes, read_text, shown
 
@@ -42,106 +39,6 @@ class Header:
         return self.guessed and not self.present
 
 
-@dataclass(frozen=True)
-class ReadNotes:
-    """How a graph was read from its file. Nothing is printed: `line` says it in one line.
-
-    Attributes:
-        path: The file.
-        num_nodes: Nodes of the graph.
-        num_edges: Edges of the graph.
-        directed: Whether edges go one way.
-        header: What the first line of a text table was read as; None for other formats.
-        source: What the column of the first ids is called, or its position; None for formats
-            without columns.
-        target: The column of the second ids.
-        weight: The column (of GraphML: the attribute) of the weights; None if there is none.
-        features: The table of nodes, or None.
-        dropped_self_loops: Edges of a node with itself, which were left out.
-        dropped_repeats: Edges that repeat another, which were left out.
-
-    Example:
-        >>> header = Header(True, "its ids occur in no other line", guessed=True)
-        >>> print(ReadNotes(Path("e.csv"), 4, 3, False, header, "buyer", "item").line())
-        e.csv: 4 nodes, 3 edges; buyer - item; its first line was read as names (its ids occur in \
-no other line; header=False reads it as an edge)
-    """
-
-    path: Path
-    num_nodes: int
-    num_edges: int
-    directed: bool
-    header: Header | None = None
-    source: str | None = None
-    target: str | None = None
-    weight: str | None = None
-    features: Path | None = None
-    dropped_self_loops: int = 0
-    dropped_repeats: int = 0
-
-    def line(self, word_for: Callable[[str], str | None] = lambda _: None) -> str:
-        """Say it in one line.
-
-        Args:
-            word_for: What a command calls a parameter such as `header=False`; see
-                `PGNNError.worded`.
-        """
-        clauses = [f"{_counted(self.num_nodes, 'node')}, {_counted(self.num_edges, 'edge')}"]
-        if self.source is not None:
-            arrow = "->" if self.directed else "-"
-            clauses.append(f"{self.source} {arrow} {self.target}")
-        elif self.directed:
-            clauses.append("directed")
-        if self.weight is not None:
-            clauses.append(f"weight = {self.weight}")
-        if self.features is not None:
-            clauses.append(f"nodes of {self.features.name}")
-        dropped = [
-            _counted(count, what)
-            for count, what in (
-                (self.dropped_self_loops, "self-loop"),
-                (self.dropped_repeats, "repeated edge"),
-            )
-            if count
-        ]
-        if dropped:
-            clauses.append(f"{' and '.join(dropped)} left out")
-        pieces = [f"{self.path.name}: {'; '.join(clauses)}", *self._on_the_header()]
-        return PGNNError(*pieces).worded(word_for)
-
-    def _on_the_header(self) -> list[str]:
-        """Return what to say of the first line, in pieces; nothing where it is plain."""
-        if self.header is None or not self.header.guessed:
-            return []
-        if self.header.present:
-            otherwise = (Parameter("header=False"), " reads it as an edge)")
-            return [f"; its first line was read as names ({self.header.reason}; ", *otherwise]
-        otherwise = (Parameter("header=True"), " reads it as names)")
-        return [f"; its first line was read as an edge ({self.header.reason}; ", *otherwise]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the notes as values that JSON has."""
-        header = self.header
-        return {
-            "path": str(self.path),
-            "num_nodes": self.num_nodes,
-            "num_edges": self.num_edges,
-            "directed": self.directed,
-            "header": None if header is None else header.present,
-            "header_reason": None if header is None else header.reason,
-            "source": self.source,
-            "target": self.target,
-            "weight": self.weight,
-            "features": None if self.features is None else str(self.features),
-            "dropped_self_loops": self.dropped_self_loops,
-            "dropped_repeats": self.dropped_repeats,
-        }
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"
-
-
 NUMBER = re.compile(
     r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE
 )
@@ -152,6 +49,20 @@ Problem = tuple[str, ...]
 
 Check = Callable[[Sequence[str]], Problem | None]
 """Says what is wrong with the fields of a record, or None."""
+
+
+class Loaded(NamedTuple):
+    """Columns of a table.
+
+    Attributes:
+        ids: Each Int64 or String, none missing.
+        numbers: Float64.
+        others: As they stand: of a text file String, of parquet any type; null where blank.
+    """
+
+    ids: list[pl.Series]
+    numbers: pl.DataFrame
+    others: list[pl.Series]
 
 
 class Table(ABC):
@@ -173,14 +84,20 @@ class Table(ABC):
 
     @abstractmethod
     def load(
-        self, ids: Sequence[int], numbers: Sequence[int], check: Check
-    ) -> tuple[list[pl.Series], pl.DataFrame]:
-        """Return columns of ids (each Int64 or String, none missing) and of numbers (Float64).
+        self,
+        ids: Sequence[int],
+        numbers: Sequence[int],
+        check: Check,
+        *,
+        others: Sequence[int] = (),
+    ) -> Loaded:
+        """Return columns by what they hold.
 
         Args:
             ids: Positions of the columns of ids.
             numbers: Positions of the columns of numbers; NaN and infinity pass.
             check: Explains the first bad record if a column cannot be loaded.
+            others: Positions of columns that may hold anything.
         """
 
     @abstractmethod
@@ -221,9 +138,14 @@ class TextTable(Table):
         self.layout, self.unit = f" separated by {SEPARATOR_NAMES[text.separator]}", "line"
         self._text = text
 
+    @property
+    def first_line(self) -> list[str]:
+        """The fields of the first line, whatever it was read as."""
+        return self._text.head(1)[0]
+
     def with_header(self, header: Header) -> TextTable:
         """Return the same table with another decision on its first line."""
-        return TextTable(self._text, self._text.head(1)[0], header)
+        return TextTable(self._text, self.first_line, header)
 
     def records(self) -> Iterator[tuple[int, str, list[str]]]:
         """Return the records below the header, with their lines in the file."""
@@ -233,8 +155,13 @@ class TextTable(Table):
         return records
 
     def load(
-        self, ids: Sequence[int], numbers: Sequence[int], check: Check
-    ) -> tuple[list[pl.Series], pl.DataFrame]:
+        self,
+        ids: Sequence[int],
+        numbers: Sequence[int],
+        check: Check,
+        *,
+        others: Sequence[int] = (),
+    ) -> Loaded:
         """Parse ids as integers if that loses nothing, else as strings."""
         import polars as pl
 
@@ -255,7 +182,7 @@ class TextTable(Table):
         values = frame.select(_name(position) for position in numbers)
         if any(map(_has_missing, [*loaded, *values])):
             self.fail(check, "has missing values")
-        return loaded, values
+        return Loaded(loaded, values, [frame[_name(position)] for position in others])
 
     def _parse(self, kinds: dict[int, type[pl.DataType]]) -> pl.DataFrame:
         """Parse all columns, since polars overlooks long lines when it reads only some."""
@@ -286,8 +213,13 @@ class ParquetTable(Table):
             yield number, ", ".join(fields), fields
 
     def load(
-        self, ids: Sequence[int], numbers: Sequence[int], check: Check
-    ) -> tuple[list[pl.Series], pl.DataFrame]:
+        self,
+        ids: Sequence[int],
+        numbers: Sequence[int],
+        check: Check,
+        *,
+        others: Sequence[int] = (),
+    ) -> Loaded:
         """Cast ids to Int64 or String and numbers to Float64."""
         import polars as pl
 
@@ -298,7 +230,8 @@ class ParquetTable(Table):
                 self._refuse(position, "numbers")
         if any(map(_has_missing, [*loaded, *values])):
             self.fail(check, "has missing values")
-        return loaded, values.cast(pl.Float64)
+        rest = [self._frame.to_series(position) for position in others]
+        return Loaded(loaded, values.cast(pl.Float64), rest)
 
     def _ids(self, position: int) -> pl.Series:
         ids = as_id_column(self._frame.to_series(position))
@@ -342,6 +275,20 @@ def format_suffix(path: Path) -> str:
     """Return the suffix that tells the format, in lower case and without a final .gz."""
     lower = Path(path.name.lower())
     return Path(lower.stem).suffix if lower.suffix == ".gz" else lower.suffix
+
+
+def has_column(path: Path, column: str | int) -> bool:
+    """Whether a table has a column of this name, or at this position; false for no table."""
+    suffix = format_suffix(path)
+    try:
+        names = (
+            _read_parquet(path).columns
+            if suffix == ".parquet"
+            else read_text(path, suffix).head(1)[0]
+        )
+    except PGNNError:
+        return False
+    return column in names if isinstance(column, str) else -len(names) <= column < len(names)
 
 
 def _read_parquet(path: Path) -> pl.DataFrame:

@@ -83,17 +83,23 @@ class Text:
 
 def read_bytes(path: Path) -> bytes:
     """Return the contents of a file, decompressed if its name ends in .gz."""
+    data = read_raw(path)
     try:
-        data = path.read_bytes()
         return gzip.decompress(data) if path.suffix.lower() == ".gz" else data
-    except FileNotFoundError as error:
-        raise PGNNError(f"{path}: there is no such file; check the path") from error
-    except IsADirectoryError as error:
-        raise PGNNError(f"{path}: is a folder; give the path of a file in it") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise PGNNError(
             f"{path}: cannot be decompressed ({error}); it is damaged or not a gzip file"
         ) from error
+
+
+def read_raw(path: Path) -> bytes:
+    """Return the contents of a file as they stand."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise PGNNError(f"{path}: there is no such file; check the path") from error
+    except IsADirectoryError as error:
+        raise PGNNError(f"{path}: is a folder; give the path of a file in it") from error
     except OSError as error:
         raise PGNNError(f"{path}: cannot be read ({error.strerror})") from error
 

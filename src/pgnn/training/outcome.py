@@ -14,6 +14,7 @@ from pgnn.evaluation.judging import Judgement
 from pgnn.graph import Graph
 from pgnn.names import Protocol, Task
 from pgnn.training.recipe import Recipe
+from pgnn.training.splits import TimeFacts
 from pgnn.version import __version__
 
 
@@ -85,6 +86,7 @@ class Outcome:
             pairs, or the others are all of one kind.
         verdict: A sentence: which is best, the model or a heuristic, by how much, and whether that
             is more than chance; None without heuristics.
+        time: How events were split into past and future; None without times.
     """
 
     task: Task
@@ -108,6 +110,7 @@ class Outcome:
     lone_pairs: int = 0
     test_without_lone: Judgement | None = None
     verdict: str | None = None
+    time: TimeFacts | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the one JSON form, the same keys for a file and for a data set."""
@@ -122,6 +125,7 @@ class Outcome:
             ),
             "recipe": asdict(self.recipe),
             "experiment": None if self.experiment is None else asdict(self.experiment),
+            "time": None if self.time is None else asdict(self.time),
         }
 
     @classmethod
@@ -171,6 +175,7 @@ class Outcome:
                 lone_pairs=int(document.get("lone_pairs", 0)),
                 test_without_lone=None if others is None else Judgement.from_json(others, 0),
                 verdict=None if verdict is None else str(verdict),
+                time=_time_facts(document.get("time")),
             )
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             text = str(error) or type(error).__name__
@@ -199,6 +204,16 @@ def _recipe_of(document: Mapping[str, Any]) -> Recipe:
     if not isinstance(values, dict):
         raise TypeError("its recipe is no table")
     return Recipe.from_dict(values)
+
+
+def _time_facts(values: Any) -> TimeFacts | None:
+    """Return how a run split events by time, if it did."""
+    if values is None:
+        return None
+    texts, counts = ("column", "test_from", "until"), set(values) - {"column", "test_from", "until"}
+    if not all(isinstance(values[name], int) for name in counts):
+        raise TypeError("its events are no counts")
+    return TimeFacts(**{**values, **{name: values[name] and str(values[name]) for name in texts}})
 
 
 def versions() -> dict[str, str]:

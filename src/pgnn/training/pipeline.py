@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pgnn.errors import Parameter, PGNNError
 from pgnn.evaluation.judging import (
     Judgement,
     ModelJudgement,
@@ -19,6 +20,7 @@ from pgnn.evaluation.judging import (
     share_of_links,
 )
 from pgnn.graph import Graph
+from pgnn.io.events import Events
 from pgnn.pairs.sets import Split
 from pgnn.training.fit import Fit, Progress
 from pgnn.training.learners import AnyLearner, make_any_learner
@@ -26,7 +28,7 @@ from pgnn.training.outcome import Experiment, GraphFacts, Outcome, versions
 from pgnn.training.recipe import Recipe
 from pgnn.training.runs import CHECKPOINT, claim_folder, release_folder, save_run
 from pgnn.training.seeds import Purpose, generator_of
-from pgnn.training.splits import split_links, split_pairs
+from pgnn.training.splits import TimeFacts, split_by_time, split_links, split_pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,7 @@ class Problem:
         standardise: Whether features still have to be standardised.
         experiment: The cell of the paper's tables, for a data set of the paper.
         command: The command that does this again, for a data set of the paper.
+        time: How events were split by time; None without times.
     """
 
     graphs: Sequence[Graph]
@@ -46,11 +49,33 @@ class Problem:
     standardise: bool = True
     experiment: Experiment | None = None
     command: str | None = None
+    time: TimeFacts | None = None
 
     @classmethod
     def of_graph(cls, graph: Graph, recipe: Recipe) -> Problem:
         """Split one graph as the recipe says; the same graph is split the same way each time."""
         return cls([graph], [split_graph(graph, recipe)])
+
+    @classmethod
+    def of_events(cls, events: Events, recipe: Recipe, *, test_from: float | None) -> Problem:
+        """Split events by time: learn from the past, be judged by what is linked later.
+
+        Args:
+            events: The events.
+            recipe: The settings.
+            test_from: The first moment of the future; None: as the recipe's share `test` says.
+        """
+        if recipe.task != "link":
+            raise PGNNError(Parameter("time"), " is for task 'link'; leave it out")
+        parts = split_by_time(
+            events,
+            rng=generator_of(recipe.seed, Purpose.SPLIT),
+            test_from=test_from,
+            val=recipe.resolved(num_nodes=1).val or 0.0,
+            test=recipe.test,
+            negatives=recipe.negatives,
+        )
+        return cls([parts.graph], [parts.split], time=parts.facts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +160,7 @@ def train(
         lone_pairs=0 if model is None else model.lone_pairs,
         test_without_lone=None if model is None else model.without_lone,
         verdict=judged.verdict,
+        time=problem.time,
     )
     if out is not None:
         shown = next((i for i, split in enumerate(splits) if len(split.test)), 0)

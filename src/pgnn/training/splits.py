@@ -6,12 +6,14 @@ Two tasks: "link" (is there an edge?) and "pair" (do two nodes have the same lab
   are held out.
 - "released": as the authors' code does it, flaws included. Only for comparison with published
   numbers: some of its negatives are edges, and a perfect score is out of reach.
+
+Edges with times are split by `split_by_time`: learn from the past, be judged by the future.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +21,19 @@ from numpy.typing import NDArray
 from pgnn import checks
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
+from pgnn.io.events import Events
+from pgnn.io.notes import counted
 from pgnn.names import NEGATIVES, PROTOCOLS, TASKS, Negatives, Protocol, Task
-from pgnn.pairs.codes import Pairs, as_pairs, sorted_distinct, unordered_codes
+from pgnn.pairs.codes import (
+    Codes,
+    Pairs,
+    as_pairs,
+    edge_codes,
+    is_among,
+    low_high,
+    sorted_distinct,
+    unordered_codes,
+)
 from pgnn.pairs.labelled import LabelledPairs
 from pgnn.pairs.negatives import (
     draw_distinct,
@@ -374,6 +387,284 @@ def _links_of_one_part(
     parts = [visible[:0]] * len(_PARTS)
     parts[role] = visible if _PARTS[role] == "train" else held_out
     return Split(graph.with_edges(visible), *_with_non_edges(graph, parts, generator))
+
+
+# ---------------------------------------------------------------------- time
+
+
+@dataclass(frozen=True)
+class TimeFacts:
+    """How events were split into past and future.
+
+    Attributes:
+        column: The column of times.
+        test_from: The first moment of the future, as `TimeScale.shown` writes it; None without a
+            future to judge by.
+        until: The last time that was read, as the user wrote it; None: all.
+        past_events: Events before `test_from`.
+        future_events: Events from then on.
+        new_links: Pairs that are first linked in the future, and are asked about.
+        repeated_events: Events of the future between nodes that were linked before; no new links.
+        unknown_nodes: Nodes that only the future knows.
+        unknown_links: New links with such a node, which are skipped.
+    """
+
+    column: str
+    test_from: str | None
+    until: str | None
+    past_events: int
+    future_events: int
+    new_links: int
+    repeated_events: int
+    unknown_nodes: int
+    unknown_links: int
+
+    def sentence(self) -> str:
+        """Say it in one line."""
+        if self.test_from is None:
+            return f"time: all {self.past_events:,} events are seen, none is judged by"
+        parts = [
+            f"time: {self.past_events:,} events before {self.test_from} are seen, judged by "
+            f"{counted(self.new_links, 'new link')} from then on"
+        ]
+        if self.repeated_events:
+            parts.append(
+                f"{counted(self.repeated_events, 'later event')} of old links do not count"
+            )
+        if self.unknown_nodes:
+            parts.append(
+                f"{counted(self.unknown_links, 'new link')} of "
+                f"{counted(self.unknown_nodes, 'node')} that the past does not know left out"
+            )
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True, eq=False)
+class TimeSplit:
+    """Events split by time.
+
+    Attributes:
+        graph: The graph of the past.
+        split: What may be seen of it, and pairs; the test pairs are of the future.
+        facts: How it was split.
+    """
+
+    graph: Graph
+    split: Split
+    facts: TimeFacts
+
+
+def split_by_time(
+    events: Events,
+    *,
+    rng: int | np.random.Generator,
+    test_from: float | None = None,
+    val: float = 0.0,
+    test: float = 0.1,
+    negatives: Negatives = "uniform",
+) -> TimeSplit:
+    """Split events for link prediction: the past is visible, the future judges.
+
+    The graph is that of the events before the cut. Test links are pairs of its nodes that are first
+    linked from the cut on, in either direction; later events of pairs that were linked before are
+    no new links, and links of nodes that the past does not know are skipped. As many negatives are
+    pairs of nodes with an edge in the past that no event ever links.
+
+    Nothing else depends on the future: training negatives are pairs that the past does not link,
+    and may well be linked later. Validation links are the last new links of the past, and hidden;
+    of nodes that have other links, too.
+
+    Args:
+        events: What `pgnn.io.read_events` read.
+        rng: Seed or generator.
+        test_from: The cut, the first moment of the future. By default the one that leaves a share
+            `test` of the linked pairs to the future, as nearly as equal times allow.
+        val: Share of the past's pairs for validation.
+        test: Share of the pairs for testing, if there is no `test_from`; 0 for no future.
+        negatives: As for `split_links`.
+
+    Raises:
+        PGNNError: If there is no past, or the future has no new links of known nodes.
+
+    Example:
+        >>> ring = [(v, (v + 1) % 8, 2020 + v) for v in range(8)]
+        >>> events = Events.of(*zip(*ring, (0, 4, 2030), strict=True))
+        >>> parts = split_by_time(events, rng=0, test_from=2029)
+        >>> parts.graph.num_edges, parts.split.test.positives.tolist()
+        (8, [[0, 4]])
+    """
+    _check("paper", val, test)
+    checks.one_of("negatives", negatives, NEGATIVES)
+    generator = np.random.default_rng(rng)
+    if test_from is None and test:
+        test_from = _default_cut(events, test)
+    if test_from is not None and not (events.times < test_from).any():
+        raise PGNNError(
+            "there are no events before ",
+            Parameter("test_from"),
+            f" ({events.scale.shown(test_from)}) to learn from; the first is at "
+            f"{events.scale.shown(float(events.times.min()))}",
+        )
+    graph = events.graph(before=test_from)
+    links = _is_link(events)
+    places, times = events.places(graph)[links], events.times[links]
+    past = times < (np.inf if test_from is None else test_from)
+    parts = _parts_by_time(graph, low_high(places[past]), times[past], val, generator)
+    visible = graph.with_edges(parts[0])
+    sets = _with_non_edges(graph, parts, generator)
+    future = _future_links(graph, places[~past], events.pairs[links][~past])
+    if test_from is not None:
+        if not len(future.links):
+            raise PGNNError(
+                "no two nodes that were known before ",
+                Parameter("test_from"),
+                f" ({events.scale.shown(test_from)}) are first linked from then on, so there is "
+                "nothing to judge by; choose an earlier time",
+            )
+        drawn = _never_linked(visible, graph, future, sets[:2], generator, negatives)
+        sets[-1] = PairSet.join(future.links, drawn)
+    facts = TimeFacts(
+        column=str(events.rows.names[3]),
+        test_from=None if test_from is None else events.scale.shown(test_from),
+        until=events.until,
+        past_events=int(np.count_nonzero(past)),
+        future_events=int(np.count_nonzero(~past)),
+        new_links=len(future.links),
+        repeated_events=future.num_repeated,
+        unknown_nodes=future.num_unknown_nodes,
+        unknown_links=future.num_unknown_links,
+    )
+    return TimeSplit(graph, Split(visible, *sets), facts)
+
+
+def _is_link(events: Events) -> NDArray[np.bool_]:
+    """Return whether each event is of two different nodes."""
+    return np.asarray(events.pairs[:, 0] != events.pairs[:, 1])
+
+
+def _first_times(codes: Codes, times: NDArray[np.float64]) -> tuple[Codes, NDArray[np.float64]]:
+    """Return each code once, sorted, and the earliest of its times."""
+    distinct, which = np.unique(codes, return_inverse=True)
+    first = np.full(len(distinct), np.inf)
+    np.minimum.at(first, which, times)
+    return distinct, first
+
+
+def _default_cut(events: Events, test: float) -> float:
+    """Return the time from which about a share `test` of the pairs is first linked."""
+    links = _is_link(events)
+    _, first = _first_times(unordered_codes(events.pairs[links]), events.times[links])
+    moments, counts = np.unique(first, return_counts=True)
+    if len(moments) < 2:
+        raise PGNNError(
+            f"{events.path}: all links are first seen at the same time, so there is no past to "
+            "learn from; leave ",
+            Parameter("time"),
+            " out",
+        )
+    later = np.cumsum(counts[::-1])[::-1]  # pairs that are first linked at each moment or after it
+    nearest = 1 + int(np.argmin(np.abs(later[1:] - test * len(first))))
+    return float(moments[nearest])
+
+
+def _parts_by_time(
+    graph: Graph,
+    pairs: Pairs,
+    times: NDArray[np.float64],
+    val: float,
+    generator: np.random.Generator,
+) -> list[NDArray[np.intp]]:
+    """Return which edges of the past are to learn from, to choose by, and none.
+
+    Those to choose by are the last new ones, in random order where times are equal. One that would
+    leave a node without edges is learnt from instead: of the future, too, only links of known nodes
+    are asked about.
+    """
+    edges = as_pairs(graph.edges())
+    codes, first = _first_times(unordered_codes(pairs), times)
+    num_train, *_ = _part_sizes(len(codes), val, 0.0, "pairs of joined nodes")
+    order = np.lexsort((generator.permutation(len(codes)), first))
+    chosen = is_among(unordered_codes(edges), np.sort(codes[order[num_train:]]))
+    degrees = np.bincount(edges[~chosen].ravel(), minlength=graph.num_nodes)
+    joined = chosen & (degrees[edges] > 0).all(axis=1)
+    chosen = joined if joined.any() else chosen
+    return [np.flatnonzero(~chosen), np.flatnonzero(chosen), np.empty(0, dtype=np.intp)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Future:
+    """What the future links.
+
+    Attributes:
+        links: Pairs of nodes of the past that are first linked, each once (of a directed graph,
+            each direction once).
+        num_repeated: Events of pairs that the past links.
+        num_unknown_nodes: Nodes that the past does not know.
+        num_unknown_links: Different pairs with such a node.
+    """
+
+    links: Pairs
+    num_repeated: int
+    num_unknown_nodes: int
+    num_unknown_links: int
+
+
+def _future_links(graph: Graph, pairs: Pairs, everywhere: Pairs) -> _Future:
+    """Sort out what the events of the future link.
+
+    Args:
+        graph: The graph of the past.
+        pairs: The two nodes of each event in it; -1 where it has none.
+        everywhere: Two numbers per event that tell all nodes apart.
+    """
+    degrees = np.bincount(graph.edges().ravel(), minlength=graph.num_nodes)
+    known = (pairs >= 0) & (degrees[pairs] > 0)
+    unknown = ~known.all(axis=1)
+    old = sorted_distinct(unordered_codes(as_pairs(graph.edges())))
+    repeated = np.zeros(len(pairs), dtype=bool)
+    repeated[~unknown] = is_among(unordered_codes(pairs[~unknown]), old)
+    new = pairs[~unknown & ~repeated]
+    if not graph.directed:
+        new = low_high(new)
+    _, first = np.unique(
+        edge_codes(new, graph.num_nodes, directed=graph.directed), return_index=True
+    )
+    return _Future(
+        as_pairs(new[first]),
+        int(np.count_nonzero(repeated)),
+        len(np.unique(everywhere[~known])),
+        len(np.unique(unordered_codes(everywhere[unknown]))),
+    )
+
+
+def _never_linked(
+    visible: Graph,
+    graph: Graph,
+    future: _Future,
+    others: Sequence[PairSet],
+    generator: np.random.Generator,
+    kind: Negatives,
+) -> Pairs:
+    """Draw pairs of nodes with edges in the past that neither past nor future links.
+
+    Negatives of other parts are not drawn again.
+    """
+    edges = as_pairs(graph.edges())
+    taken = np.concatenate([edges, future.links, *(part.negatives for part in others)])
+    count = len(future.links)
+    nodes = np.unique(edges)
+    if kind == "uniform" and len(nodes) < graph.num_nodes:
+        inner = np.full(graph.num_nodes, -1)
+        inner[nodes] = np.arange(len(nodes))
+        among = inner[taken][(inner[taken] >= 0).all(axis=1)]
+        joined = sorted_distinct(unordered_codes(among))
+        drawn = nodes[draw_non_edges(generator, joined, len(nodes), count)]
+    else:
+        joined = sorted_distinct(unordered_codes(taken))
+        drawn = draw_negatives(generator, visible, joined, count, kind=kind)
+    if graph.directed:
+        _turn_some(drawn, generator)
+    return as_pairs(drawn)
 
 
 # ---------------------------------------------------------------------- pairs of labels
