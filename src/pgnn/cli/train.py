@@ -253,7 +253,8 @@ def _train_file(
     if not common.as_json:
         _show_outcome(outcome, folder)
         place = shlex.quote(str(folder))
-        remark(f"next:  pgnn predict {place} {shlex.quote(str(path))} --top 10")
+        other = "" if outcome.as_good is None else f" --model {shlex.quote(outcome.as_good)}"
+        remark(f"next:  pgnn predict {place} {shlex.quote(str(path))} --top 10{other}")
         remark(f"       pgnn report {place}")
     if outcome.test is not None:
         remark_few(outcome.test_pairs, "hold out more with --test, or compare several --seed")

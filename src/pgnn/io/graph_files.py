@@ -97,8 +97,9 @@ def read_graph(
         features: A second table (parquet or text) with one row per node: its id, numeric features
             and perhaps a label. Nodes without edges are kept.
         id_column: Column of the ids in `features`, by default the first.
-        label: Column of the labels in `features`, strings or integers. All other columns of
-            `features` are features; without any, `x` is None.
+        label: Column of the labels in `features`, strings or integers; an empty one is unknown,
+            and so are those of nodes that a table of labels alone does not list. All other columns
+            of `features` are features; without any, `x` is None.
         repeats: What an edge weighs that is listed more than once: "shortest", the smallest of its
             weights (right for lengths), or "sum", all together (right for strengths).
 
@@ -234,7 +235,7 @@ def _assemble(path: Path, contents: Contents, nodes: NodeTable | None, repeats: 
             Parameter("header=False"),
             ")",
         )
-    rows = _feature_rows(ids, listed, nodes.path)
+    rows = _feature_rows(ids, listed, nodes)
     try:
         return Graph.from_edges(
             pairs,
@@ -242,7 +243,7 @@ def _assemble(path: Path, contents: Contents, nodes: NodeTable | None, repeats: 
             weights=contents.weights,
             directed=contents.directed,
             x=None if nodes.x is None else nodes.x[rows],
-            y=None if nodes.y is None else nodes.y[rows],
+            y=None if nodes.y is None else _labels_of(nodes.y, rows),
             node_ids=as_node_names(ids),
             repeats=repeats,
         )
@@ -250,15 +251,27 @@ def _assemble(path: Path, contents: Contents, nodes: NodeTable | None, repeats: 
         raise PGNNError(f"{path}: ", *error.args) from error
 
 
-def _feature_rows(ids: pl.Series, listed: pl.Series, path: Path) -> NDArray[np.int64]:
-    """Return the row of the feature table of each node."""
+def _labels_of(y: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
+    """Return the label of each node, None where it has no row."""
+    if (rows >= 0).all():
+        return y[rows]
+    labels = np.full(len(rows), None, dtype=object)
+    labels[rows >= 0] = y[rows[rows >= 0]].tolist()
+    return labels
+
+
+def _feature_rows(ids: pl.Series, listed: pl.Series, nodes: NodeTable) -> NDArray[np.int64]:
+    """Return the row of the feature table of each node.
+
+    In a table of labels alone a node may be missing: its row is -1, and its label unknown.
+    """
     rows = positions(ids, listed)
     missing = np.flatnonzero(rows < 0)
-    if missing.size:
+    if missing.size and (nodes.x is not None or nodes.y is None):
         first = ", ".join(repr(name) for name in ids[missing[:5]])
         raise PGNNError(
-            f"{path}: has no row for {missing.size} of the {len(ids)} nodes of the graph (first: "
-            f"{first}); add their rows, or leave ",
+            f"{nodes.path}: has no row for {missing.size} of the {len(ids)} nodes of the graph "
+            f"(first: {first}); add their rows, or leave ",
             Parameter("features"),
             " out",
         )
@@ -382,7 +395,7 @@ def read_node_table(path: Path, id_column: Column | None, label: Column | None) 
         raise PGNNError(f"{path}: ", *names, f" are both {table.columns.called(named[0])}")
     others = [position for position in range(table.columns.width) if position not in named]
     check = _NodeCheck(table, named, others)
-    (ids, *labels), numbers = table.load(named, others, check)
+    (ids, *labels), numbers = table.load(named, others, check, optional=named[1:])
     with np.errstate(over="ignore"):  # too large for float32 is reported as not finite
         features = numbers.to_numpy().astype(np.float32)
     if not np.isfinite(features).all():
@@ -390,8 +403,19 @@ def read_node_table(path: Path, id_column: Column | None, label: Column | None) 
     (ids,) = to_common_kind([ids])
     if ids.n_unique() < len(ids):
         _raise_repeated_node(table, named[0])
-    y = as_array(to_common_kind(labels)[0]) if labels else None
+    y = _labels(labels[0]) if labels else None
     return NodeTable(path, ids, features if others else None, y)
+
+
+def _labels(column: pl.Series) -> NDArray[Any]:
+    """Return labels as integers or strings, None where one is missing."""
+    missing = (column.is_null() | (column.cast(str) == "")).fill_null(True)
+    known = as_array(to_common_kind([column.filter(~missing)])[0])
+    if not missing.any():
+        return known
+    labels = np.full(len(column), None, dtype=object)
+    labels[~missing.to_numpy()] = known.tolist()
+    return labels
 
 
 @dataclass(frozen=True)
@@ -403,9 +427,8 @@ class _NodeCheck:
     features: list[int]
 
     def __call__(self, fields: Sequence[str]) -> Problem | None:
-        for position, role in zip(self.named, ("node id", "label"), strict=False):
-            if not fields[position]:
-                return (f"the {role} is missing; every node needs one",)
+        if not fields[self.named[0]]:
+            return ("the node id is missing; every node needs one",)
         for position in self.features:
             value = _parse_number(fields[position])
             if value is None or not abs(value) <= FLOAT32_MAX:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 _LISTED = 3  # unknown names that an error lists
+_MAX_COMPARED = 100_000  # ids that an unknown name is compared with, in a second
+_ALIKE = 0.75  # least share of letters in common
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,5 +196,20 @@ def _no_such_nodes(names: list[str], graph: Graph) -> str:
     """Say that the graph has no such nodes; the first few are listed."""
     listed = ", ".join(map(repr, names[:_LISTED]))
     more = f" or {len(names) - _LISTED:,} others" if len(names) > _LISTED else ""
-    examples = ", ".join(str(name) for name in as_written_ids(graph.node_ids)[:3])
+    ids = as_written_ids(graph.node_ids)
+    near = _near_ids(names[0], ids)
+    if near:
+        return f"the graph has no node {listed}{more} (near ids are {', '.join(near)})"
+    examples = ", ".join(str(name) for name in ids[:3])
     return f"the graph has no node {listed}{more} (its ids are like {examples})"
+
+
+def _near_ids(name: str, ids: NDArray[Any]) -> list[str]:
+    """Return ids that are spelt much like a name, at most three; none of a very large graph."""
+    if len(ids) > _MAX_COMPARED:
+        return []
+    by_spelling: dict[str, str] = {}
+    for each in map(str, ids.tolist()):
+        by_spelling.setdefault(each.lower(), each)
+    near = get_close_matches(name.lower(), by_spelling, n=3, cutoff=_ALIKE)
+    return [by_spelling[each] for each in near]

@@ -173,7 +173,12 @@ class Table(ABC):
 
     @abstractmethod
     def load(
-        self, ids: Sequence[int], numbers: Sequence[int], check: Check
+        self,
+        ids: Sequence[int],
+        numbers: Sequence[int],
+        check: Check,
+        *,
+        optional: Sequence[int] = (),
     ) -> tuple[list[pl.Series], pl.DataFrame]:
         """Return columns of ids (each Int64 or String, none missing) and of numbers (Float64).
 
@@ -181,6 +186,7 @@ class Table(ABC):
             ids: Positions of the columns of ids.
             numbers: Positions of the columns of numbers; NaN and infinity pass.
             check: Explains the first bad record if a column cannot be loaded.
+            optional: Which of `ids` may have missing values.
         """
 
     @abstractmethod
@@ -233,7 +239,12 @@ class TextTable(Table):
         return records
 
     def load(
-        self, ids: Sequence[int], numbers: Sequence[int], check: Check
+        self,
+        ids: Sequence[int],
+        numbers: Sequence[int],
+        check: Check,
+        *,
+        optional: Sequence[int] = (),
     ) -> tuple[list[pl.Series], pl.DataFrame]:
         """Parse ids as integers if that loses nothing, else as strings."""
         import polars as pl
@@ -253,7 +264,10 @@ class TextTable(Table):
             self.fail(check, f"cannot be read as a table ({reason})")
         loaded = [frame[_name(position)] for position in ids]
         values = frame.select(_name(position) for position in numbers)
-        if any(map(_has_missing, [*loaded, *values])):
+        needed = [
+            one for position, one in zip(ids, loaded, strict=True) if position not in optional
+        ]
+        if any(map(_has_missing, [*needed, *values])):
             self.fail(check, "has missing values")
         return loaded, values
 
@@ -286,7 +300,12 @@ class ParquetTable(Table):
             yield number, ", ".join(fields), fields
 
     def load(
-        self, ids: Sequence[int], numbers: Sequence[int], check: Check
+        self,
+        ids: Sequence[int],
+        numbers: Sequence[int],
+        check: Check,
+        *,
+        optional: Sequence[int] = (),
     ) -> tuple[list[pl.Series], pl.DataFrame]:
         """Cast ids to Int64 or String and numbers to Float64."""
         import polars as pl
@@ -296,7 +315,10 @@ class ParquetTable(Table):
         for position, series in zip(numbers, values, strict=True):
             if not (series.dtype.is_numeric() or series.dtype == pl.Boolean):
                 self._refuse(position, "numbers")
-        if any(map(_has_missing, [*loaded, *values])):
+        needed = [
+            one for position, one in zip(ids, loaded, strict=True) if position not in optional
+        ]
+        if any(map(_has_missing, [*needed, *values])):
             self.fail(check, "has missing values")
         return loaded, values.cast(pl.Float64)
 

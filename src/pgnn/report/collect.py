@@ -182,7 +182,7 @@ def _facts(run: Run) -> list[tuple[str, str]]:
         *(["directed"] if graph.directed else []),
         *([f"weighted ({recipe.weights})"] if graph.weights is not None else []),
         *([f"{features} feature{'s' if features > 1 else ''} per node"] if features else []),
-        *([f"{len(np.unique(graph.y))} labels"] if graph.y is not None else []),
+        *([f"{graph.num_classes} labels"] if graph.y is not None else []),
     ]
     question = (
         "is there an edge between two nodes?"
@@ -265,7 +265,7 @@ def _links(run: Run, top: int) -> tuple[list[Link], str]:
             ranking.pairs, ranking.scores.tolist(), spreads, strict=True
         )
     ]
-    return links, _links_text(run, ranking.base_rate)
+    return links, _links_text(run, ranking.base_rate or 0.5)
 
 
 def _links_text(run: Run, base_rate: float) -> str:
