@@ -146,7 +146,7 @@ def reason_table(reasons: Sequence[Mapping[str, Any]]) -> Table:
     """Make a table of the reasons of a score, as JSON has them."""
     table = Table()
     table.add_column("why", overflow="fold")
-    for name in ("effect on the score", "score without it"):
+    for name in ("effect on the score", "score without its edges"):
         table.add_column(name, justify="right")
     for reason in reasons:
         without = "-" if reason["without"] is None else f"{reason['without']:.3g}"
