@@ -38,6 +38,7 @@ from pgnn.training.seeds import Purpose, generator_of
 
 NUM_TYPICAL = 64  # random pairs that say what is typical
 SURE_FALL = 0.3  # of the logit without the evidence: less may be chance
+_MANY_EDGES = 200  # of paths of three steps: beyond it, common neighbours stand for all short ways
 _NAMED = 3  # nodes or paths that the name of a reason lists
 
 # Which group a column is of: the first pattern that its name begins with. Columns that are added
@@ -286,6 +287,7 @@ class _Asking:
         self.learner, self.graph = learner, graph
         self.base_rate = default_base_rate(learner, graph) if base_rate is None else base_rate
         self.plain = undirected(graph) if graph.directed else graph
+        self._scores_without: dict[tuple[bytes, bytes], float | None] = {}
         self.joined = sorted_distinct(unordered_codes(self.plain.edges().astype(np.int64)))
         generator = np.random.default_rng(0)
         first = generator.integers(graph.num_nodes, size=NUM_TYPICAL)
@@ -298,7 +300,7 @@ class _Asking:
         if isinstance(self.learner, PairLearner):
             effects = self._effects(self.learner, pairs, ranking.scores)
         else:
-            effects = [dict.fromkeys(("common", "three", "walks", "place", "ends"))] * len(pairs)
+            effects = [dict.fromkeys(("common", "three", "place", "ends"))] * len(pairs)
         cases = []
         for row, score, spread, found in zip(
             pairs, ranking.scores.tolist(), ranking.spread.tolist(), effects, strict=True
@@ -367,12 +369,15 @@ class _Asking:
 
     def _score_without(self, pair: Pairs, edges: Pairs) -> float | None:
         """Return the score of a pair in the graph without some edges; None if none is left."""
-        less = without_edges(self.graph, edges)
-        if less.num_edges == 0:
-            return None
-        return float(
-            score_pairs(self.learner, less, pair[None], base_rate=self.base_rate).scores[0]
-        )
+        key = (pair.tobytes(), edges.tobytes())
+        if key not in self._scores_without:  # several reasons rest on the same edges
+            less = without_edges(self.graph, edges)
+            score = None
+            if less.num_edges:
+                ranking = score_pairs(self.learner, less, pair[None], base_rate=self.base_rate)
+                score = float(ranking.scores[0])
+            self._scores_without[key] = score
+        return self._scores_without[key]
 
     def share_of_anchors(self, pair: Pairs) -> float | None:
         """Return the share of anchor-sets whose nearest member is the same for both nodes.
@@ -424,6 +429,14 @@ class _Words:
         return three_step_paths(self._graph, self._u, self._v)
 
     @cached_property
+    def _short_ways(self) -> Pairs:
+        """Edges that cut the short ways between both nodes."""
+        lengths: tuple[int, ...] = (2, 3, 0)
+        if len(self._common) and len(self._three) > _MANY_EDGES:
+            lengths = (2,)
+        return cut_of_paths(self._graph, self._u, self._v, lengths=lengths)
+
+    @cached_property
     def _path(self) -> list[int]:
         return next(iter(shortest_paths(self._graph, self._u, self._v, most=1)), [])
 
@@ -447,9 +460,10 @@ class _Words:
             return none
         if group == "ends":
             return self._edges_of_the_ends()
-        lengths = {"common": (2,), "three": (3,)}.get(group, (2, 3, 0))
-        cut = cut_of_paths(self._graph, self._u, self._v, lengths=lengths)
-        return np.concatenate([own, cut]) if len(lengths) > 1 else cut
+        if group in ("common", "three"):
+            length = 2 if group == "common" else 3
+            return cut_of_paths(self._graph, self._u, self._v, lengths=(length,))
+        return np.concatenate([own, self._short_ways])
 
     def of(self, group: str, effect: float) -> tuple[str, float | None]:
         """Return the name of a reason, and its value."""
