@@ -11,7 +11,8 @@ import pytest
 from cli_helpers import FEW, community_edges, document, metrics_of, write_table
 
 COMMANDS = [
-    *(["datasets"], ["train"], ["evaluate"], ["embed"], ["predict"], ["report"], ["reproduce"]),
+    *(["datasets"], ["train"], ["evaluate"], ["embed"], ["predict"], ["explain"]),
+    *(["report"], ["reproduce"]),
     *(["bench", "distances"], ["bench", "layer"], ["bench", "train"], ["bench", "pairs"]),
 ]
 ODD_NAMES = ["a [b]", "[red]x[/red]", "[/]", "müller", "東京", "O'Hara", "-1", "007", "x y"]

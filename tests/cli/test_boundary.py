@@ -5,7 +5,7 @@ import typer
 from typer.main import get_command
 
 from pgnn.cli.app import app
-from pgnn.cli.boundary import Command, nothing_left_behind, word_for
+from pgnn.cli.boundary import Command, nothing_left_behind, with_zeros, word_for
 from pgnn.errors import Parameter, PGNNError
 
 
@@ -119,3 +119,19 @@ def test_folders_and_files_that_were_there_stay(tmp_path):
     (tmp_path / "a" / "begun").write_text("old")
     fail(tmp_path / "a", unless="work", begun="begun")
     assert (tmp_path / "a" / "begun").read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        (["run", "g.csv", "--groups"], ["run", "g.csv", "--groups", "0"]),
+        (["--groups", "run", "g.csv"], ["--groups", "0", "run", "g.csv"]),
+        (["run", "g.csv", "--groups", "5"], ["run", "g.csv", "--groups", "5"]),
+        (["--groups", "-2"], ["--groups", "-2"]),
+        (["--groups=5", "--json"], ["--groups=5", "--json"]),
+        (["--top", "run"], ["--top", "run"]),
+    ],
+)
+def test_a_number_in_brackets_may_be_left_out(typed, read):
+    options = get_command(app).commands["predict"].params
+    assert with_zeros(typed, options) == read

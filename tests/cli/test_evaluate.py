@@ -41,10 +41,13 @@ def test_metrics_say_how_sure_they_are_and_for_which_base_rate(trained, command)
     assert 0 <= metrics["brier"] <= 1
     assert 0 <= metrics["calibration_error"] <= 1
     assert found["base_rate"] == 0.5
-    assert {"lone_pairs", "without_lone", "repeated_pairs"} <= set(found)
+    assert {"lone_pairs", "without_lone", "repeated_pairs", "as_good"} <= set(found)
+    assert "pgnn-best" in found["verdict"]
+    assert "`pgnn predict RUN GRAPH" in found["verdict"]
     assert not any(name.startswith("hits") for name in metrics)  # five negatives
     shown = command("evaluate", "run", "edges.csv")
     assert "with 95% confidence between" in shown.stdout
+    assert found["verdict"] in shown.stdout
     assert "chances for a base rate of 0.5: Brier score" in shown.stdout
 
 

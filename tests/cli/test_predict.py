@@ -114,3 +114,89 @@ def test_own_pairs_and_a_list_of_the_best_exclude_each_other(trained, command, o
     done = command("predict", "run", "edges.csv", "--pairs", "p.csv", *other)
     assert done.code == 2
     assert f"--pairs scores its own pairs; leave out {other[0]}" in done.stderr
+
+
+# ---------------------------------------------------------------------- reasons and heuristics
+
+
+def test_why_adds_the_first_reason_to_each_row(trained, command):
+    ask = ("predict", "run", "edges.csv", "--top", 3, "--why")
+    links = document(command(*ask, "-o", "s.csv", "--json"))["links"]
+    lines = (trained / "s.csv").read_text().splitlines()
+    assert lines[0] == "source,target,score,spread,why"
+    assert len(lines) == len(links) + 1
+    for link in links:
+        ends = (link["source"], link["target"])
+        explained = document(command("explain", "run", "edges.csv", *ends, "--json"))
+        assert link["why"] == link["reason"]["name"] == explained["reasons"][0]["name"]
+    assert "why" in command(*ask).stdout
+
+
+@pytest.mark.parametrize("name", ["resource allocation", "resource-allocation", "Adamic-Adar"])
+def test_a_heuristic_answers_in_the_same_form(trained, command, name):
+    ask = ("predict", "run", "edges.csv", "--top", 4)
+    by_model = document(command(*ask, "--json"))
+    found = document(command(*ask, "--model", name, "--json"))
+    assert set(found) == set(by_model)
+    assert set(found["links"][0]) == set(by_model["links"][0])
+    assert found["model"] == name.replace("resource-", "resource ")
+    assert found["base_rate"] is None
+    scores = [link["score"] for link in found["links"]]
+    assert scores == sorted(scores, reverse=True)
+    done = command(*ask, "--model", name)
+    assert f"scores are those of {found['model']}, no chances" in done.stderr
+
+
+def test_a_heuristic_scores_own_pairs_and_links_of_a_node(trained, command):
+    write_table(trained / "p.csv", [("n5", "n20"), ("n0", "n1")], ("source", "target"))
+    ask = ("predict", "run", "edges.csv", "--model", "common neighbours", "--json")
+    own = document(command(*ask, "--pairs", "p.csv"))["links"]
+    assert [(link["source"], link["target"]) for link in own] == [("n5", "n20"), ("n0", "n1")]
+    of_a_node = document(command(*ask, "--node", "n3", "--top", 2))["links"]
+    assert [link["source"] for link in of_a_node] == ["n3", "n3"]
+
+
+def test_the_runs_own_model_may_be_named(trained, command):
+    ask = ("predict", "run", "edges.csv", "--top", 2, "--json")
+    assert document(command(*ask, "--model", "pgnn-best")) == document(command(*ask))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--model", "foo"), "--model must be one of shortest path, common neighbours, "),
+        (("--model", "katz", "--why"), "--model has no chances; leave out --why"),
+        (("--groups",), "--groups is for runs of task 'pair'"),
+        (("--groups", "--top", 3), "--groups lists every node; leave out --top"),
+    ],
+)
+def test_options_that_do_not_fit_are_one_clear_line(trained, command, options, words):
+    done = command("predict", "run", "edges.csv", *options)
+    assert (done.code, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert words in line
+
+
+# ---------------------------------------------------------------------- groups
+
+
+def test_groups_are_listed_with_labels_of_unlabelled_nodes(trained, command):
+    lines = (trained / "nodes.csv").read_text().splitlines()
+    hidden = {f"n{v}" for v in (2, 9, 17)}
+    rows = [line.split(",") for line in lines[1:]]
+    labels = [(row[0], "" if row[0] in hidden else row[3]) for row in rows]
+    write_table(trained / "some.csv", labels, ("id", "team"))
+    table = ("--features", "some.csv", "--label", "team", "--task", "pair")
+    assert command("train", "edges.csv", *table, "--out", "new", "--epochs", 4).code == 0
+    done = command("predict", "new", "edges.csv", "--groups", "-o", "g.csv", "--json")
+    found = document(done)
+    assert found["num_groups"] == 3
+    assert {row["id"] for row in found["groups"] if row["predicted"]} == hidden
+    truth = {row[0]: row[3] for row in rows}
+    assert {row["id"]: row["label"] for row in found["groups"]} == truth
+    assert (trained / "g.csv").read_text().startswith("id,group,label,predicted,chance\n")
+    two = document(command("predict", "new", "edges.csv", "--groups", 2, "--json"))
+    assert two["num_groups"] == 2
+    shown = command("predict", "--groups", "new", "edges.csv")
+    assert "groups of nodes" in shown.stdout
+    assert "3 labels predicted" in shown.stderr

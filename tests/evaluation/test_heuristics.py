@@ -8,7 +8,12 @@ from hypothesis import strategies as st
 
 from pgnn import Graph, PGNNError
 from pgnn.evaluation import heuristics
-from pgnn.evaluation.heuristics import HEURISTICS, all_heuristics, heuristic_scores
+from pgnn.evaluation.heuristics import (
+    HEURISTICS,
+    all_heuristics,
+    heuristic_named,
+    heuristic_scores,
+)
 from pgnn.evaluation.metrics import roc_auc
 from pgnn.training.splits import split_links, split_pairs
 from strategies import graphs
@@ -205,3 +210,14 @@ def test_shortest_paths_and_common_neighbours_predict_links_of_communities_as_do
 def test_shortest_paths_tell_communities_apart_though_own_edges_are_not_seen():
     areas = [area_on_test(split_pairs(communities(seed), rng=seed)) for seed in range(4)]
     assert np.mean(areas) == pytest.approx(0.988, abs=0.005)  # 0.999 with own edges
+
+
+@pytest.mark.parametrize("name", HEURISTICS)
+def test_a_heuristic_is_found_by_its_name_however_it_is_written(name):
+    for written in (name, name.upper(), name.replace(" ", "-"), name.replace("-", "_")):
+        assert heuristic_named(written) == name
+
+
+def test_an_unknown_heuristic_is_refused_with_the_list():
+    with pytest.raises(PGNNError, match=r"model must be one of shortest path, .* \(got 'cat'\)"):
+        heuristic_named("cat")

@@ -170,10 +170,11 @@ def test_verdict_says_that_the_model_is_best_and_by_how_much():
     said = peers(9, 6, 12).verdict("pgnn-best", [noisy(LABELS, 1)])
     match = re.fullmatch(
         r"pgnn-best is best: AUC (0\.\d{3}|1\.000), (0\.\d{3}) above b \(95% interval "
-        r"(0\.\d{3}) to (0\.\d{3}): more than chance\)\.",
-        said,
+        r"(0\.\d{3}) to (0\.\d{3}): more than chance\); use `pgnn predict RUN GRAPH`\.",
+        said.sentence,
     )
     assert match, said
+    assert said.as_good is None
     area, more, low, high = map(float, match.groups())
     assert area == pytest.approx(roc_auc(LABELS, noisy(LABELS, 1)), abs=6e-4)
     assert 0 < low <= more <= high
@@ -183,21 +184,25 @@ def test_verdict_says_to_use_a_heuristic_that_is_better():
     said = peers(1, 6).verdict("gcn", [noisy(LABELS, 9)])
     assert re.fullmatch(
         r"a is best: AUC \d\.\d{3}, 0\.\d{3} above gcn \(95% interval 0\.\d{3} to 0\.\d{3}: more "
-        r"than chance\)\. Use a\.",
-        said,
+        r"than chance\); use `pgnn predict RUN GRAPH --model a`\.",
+        said.sentence,
     ), said
+    assert said.as_good == "a"
 
 
 def test_verdict_says_that_there_is_no_difference():
     said = peers(3).verdict("gcn", [noisy(LABELS, 3)])
     assert re.fullmatch(
         r"gcn \(AUC \d\.\d{3}\) is no different from a \(\d\.\d{3}\) as far as 400 pairs tell "
-        r"\(difference -?\d\.\d{3}, 95% interval -0\.\d{3} to 0\.\d{3}\)\.",
-        said,
+        r"\(difference -?\d\.\d{3}, 95% interval -0\.\d{3} to 0\.\d{3}\); a is as good: use "
+        r"`pgnn predict RUN GRAPH --model a`\.",
+        said.sentence,
     ), said
+    assert said.as_good == "a"
     same = peers(3)
-    assert "(difference 0.000, 95% interval 0.000 to 0.000)" in same.verdict(
-        "gcn", same.scores["a"]
+    assert (
+        "(difference 0.000, 95% interval 0.000 to 0.000)"
+        in same.verdict("gcn", same.scores["a"]).sentence
     )
 
 
@@ -207,7 +212,7 @@ def test_verdict_compares_on_the_pairs_that_heuristics_were_scored_on():
     chosen = PairSet(pairs_of(labels).pairs[rows], labels[rows])
     sampled = Peers([rows], [chosen], {"a": [noisy(labels, 9)[rows]]})
     model = noisy(labels, 1)
-    assert sampled.verdict("gcn", [model]).startswith(
+    assert sampled.verdict("gcn", [model]).sentence.startswith(
         f"gcn is best: AUC {roc_auc(labels[rows], model[rows]):.3f}, "
     )
 
@@ -221,4 +226,6 @@ def test_heuristics_of_a_ring_of_cliques_are_peers_of_a_model_that_knows():
     pairs = PairSet.join(np.array(edges)[hidden], others[rng.permutation(len(others))[:60]])
     scored = score_heuristics([(seen, pairs)])
     assert scored.judged()["common neighbours"].metrics["roc_auc"] == 1
-    assert scored.verdict("gcn", [pairs.labels.astype(float)]).startswith("gcn (AUC 1.000) is no d")
+    said = scored.verdict("gcn", [pairs.labels.astype(float)])
+    assert said.sentence.startswith("gcn (AUC 1.000) is no different from shortest path")
+    assert said.sentence.endswith("use `pgnn predict RUN GRAPH --model 'shortest path'`.")

@@ -14,6 +14,36 @@ def test_string_labels_become_classes():
 
 
 @pytest.mark.parametrize(
+    ("y", "labels"),
+    [
+        (["cat", None, "ant"], ["cat", None, "ant"]),
+        (["cat", "", "ant"], ["cat", None, "ant"]),
+        ([3, None, -1], [3, None, -1]),
+        ([3.0, np.nan, -1.0], [3, None, -1]),
+        ([3, -1, 3], [3, -1, 3]),
+        ([None, None, None], [None, None, None]),
+    ],
+    ids=["strings", "empty", "integers", "floats", "none", "all"],
+)
+def test_unknown_labels_are_kept_as_such(y, labels):
+    graph = Graph.from_edges([(0, 1), (1, 2)], y=y)
+    assert graph.labels() == labels
+    assert graph.labelled.tolist() == [label is not None for label in labels]
+    assert graph.num_classes == len({label for label in labels if label is not None})
+    assert Graph.from_networkx(graph.to_networkx()).labels() == labels
+    assert Graph.from_pyg(graph.to_pyg()).labels() == labels
+
+
+def test_graphs_without_labels_have_no_labelled_node():
+    graph = Graph.from_edges([(0, 1)])
+    assert (graph.labels(), graph.labelled.tolist(), graph.num_classes) == (
+        [None, None],
+        [False, False],
+        0,
+    )
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"edges": []}, "the graph has no nodes"),

@@ -402,15 +402,43 @@ def test_read_graph_features_names_the_row_of_a_parquet_file(write):
     assert ", row 2: column 'f' is 'inf'" in error
 
 
+@pytest.mark.parametrize(
+    ("table", "labels"),
+    [
+        ("id,c\n1,a\n2,\n3,b\n4,a\n", ["a", None, "b", "a"]),
+        ("id,c\n1,7\n2,\n3,-1\n4,7\n", [7, None, -1, 7]),
+        ("id,c\n1,a\n3,b\n", ["a", None, "b", None]),
+        ("id,c\n4,5\n1,5\n", [5, None, None, 5]),
+        ("id,f,c\n1,0.5,a\n2,1,\n3,1,b\n4,2,\n", ["a", None, "b", None]),
+    ],
+    ids=["strings", "integers", "no row", "integers without row", "features"],
+)
+def test_labels_may_be_missing(write, table, labels):
+    graph = read_graph(
+        write("edges.csv", "1,2\n3,4\n"), features=write("nodes.csv", table), label="c"
+    )
+    assert graph.labels() == labels
+    assert graph.labelled.tolist() == [label is not None for label in labels]
+
+
+def test_labels_of_string_ids_are_integers_where_some_are_missing(write):
+    edges, table = write("e.csv", "x,y\ny,z\n"), write("n.csv", "id,c\nx,3\ny,\nz,1\n")
+    assert read_graph(edges, features=table, label="c").labels() == [3, None, 1]
+
+
+def test_labels_missing_in_a_parquet_file_are_unknown(write):
+    edges = write("edges.csv", "1,2\n2,3\n")
+    for values in (["a", None, "b"], [4, None, 5]):
+        table = write("nodes.parquet", {"id": [1, 2, 3], "c": values})
+        assert read_graph(edges, features=table, label="c").labels() == values
+
+
 def test_read_graph_features_explains_missing_nodes_and_labels(write):
     edges = write("edges.csv", "1,2\n3,4\n5,6\n7,8\n")
     table = write("nodes.csv", "id,f,c\n1,0,a\n9,1,\n")
     few = write("few.csv", "id,f,c\n1,0,a\n9,1,b\n")
     error = message(read_graph, edges, features=few, label="c")
     assert "has no row for 7 of the 9 nodes of the graph (first: 2, 3, 4, 5, 6)" in error
-    assert "every node needs a label" in error
-    error = message(read_graph, edges, features=table, label="c")
-    assert ", line 3: the label is missing" in error
     assert "label='d' does not exist" in message(read_graph, edges, features=table, label="d")
     assert "id_column='d' does not" in message(read_graph, edges, features=table, id_column="d")
     error = message(read_graph, edges, features=table, id_column="id", label=0)

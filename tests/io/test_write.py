@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from io_helpers import any_ids, expected_graph, message
 from pgnn import Graph
+from pgnn.errors import PGNNError
 from pgnn.io import read_graph, write_embeddings, write_scores
 
 GRAPH = Graph.from_edges([(0, 1), (1, 2)], node_ids=["ann", "bob", "eve"])
@@ -152,3 +153,16 @@ def test_write_scores_explains_and_writes_nothing(tmp_path, pairs, scores, sprea
     path = tmp_path / "s.csv"
     assert reason in message(write_scores, path, pairs, scores, GRAPH, spread=spread)
     assert os.listdir(tmp_path) == []
+
+
+def test_scores_are_written_with_their_reasons(tmp_path):
+    path = tmp_path / "s.csv"
+    pairs, reasons = [(0, 1), (1, 2)], ["2 common neighbours (a, b)", "3 steps apart"]
+    write_scores(path, pairs, [0.5, 0.25], ["x", "y", "z"], reasons=reasons)
+    assert path.read_text().splitlines() == [
+        "source,target,score,why",
+        'x,y,0.5,"2 common neighbours (a, b)"',
+        "y,z,0.25,3 steps apart",
+    ]
+    with pytest.raises(PGNNError, match=r"reasons must have one entry per pair, \[2\] \(got \[1\]"):
+        write_scores(path, pairs, [0.5, 0.25], ["x", "y", "z"], reasons=reasons[:1])

@@ -19,3 +19,15 @@ def test_labelled_pairs_list_every_pair_once(labels):
     assert sorted(map(tuple, same.tolist())) == equal
     assert sorted(map(tuple, different.tolist())) == sorted(set(every) - set(equal))
     assert pairs.num_same + pairs.num_different == len(every)
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=15))
+def test_nodes_of_unknown_label_are_in_no_pair(nodes):
+    labels, known = map(np.array, zip(*nodes, strict=True))
+    pairs = LabelledPairs.of(labels, known)
+    same = pairs.same(np.arange(pairs.num_same))
+    different = pairs.different(np.arange(pairs.num_different))
+    every = set(combinations(np.flatnonzero(known).tolist(), 2))
+    equal = {(u, v) for u, v in every if labels[u] == labels[v]}
+    assert sorted(map(tuple, same.tolist())) == sorted(equal)
+    assert sorted(map(tuple, different.tolist())) == sorted(every - equal)

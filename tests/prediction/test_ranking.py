@@ -6,7 +6,8 @@ import torch
 
 from pgnn import Graph
 from pgnn.errors import PGNNError
-from pgnn.prediction.ranking import predict, score_pairs
+from pgnn.evaluation.heuristics import HEURISTICS, heuristic_scores
+from pgnn.prediction.ranking import predict, rank_by_heuristic, score_by_heuristic, score_pairs
 from pgnn.training.pipeline import Problem, train
 from pgnn.training.recipe import Recipe
 
@@ -228,3 +229,34 @@ def test_own_pairs_that_cannot_be_scored_are_refused(link_learner, pairs, words)
 def test_no_own_pairs_have_no_scores(link_learner):
     found = score_pairs(link_learner, sparse(), np.empty((0, 2), dtype=int))
     assert len(found.pairs) == len(found.scores) == len(found.spread) == 0
+
+
+# ---------------------------------------------------------------------- heuristics
+
+
+@pytest.mark.parametrize("name", HEURISTICS)
+def test_a_heuristic_ranks_pairs_without_an_edge_as_its_scores_do(name):
+    graph = sparse()
+    found = rank_by_heuristic(name, graph, top=7)
+    pairs = [p for p in combinations(range(25), 2) if frozenset(p) not in joined(graph)]
+    scores = heuristic_scores(graph, pairs, name)
+    assert found.scores.tolist() == sorted(scores.tolist(), reverse=True)[:7]
+    assert found.scores.tolist() == heuristic_scores(graph, found.pairs, name).tolist()
+    assert (found.base_rate, found.exact) == (None, True)
+    assert not joined(graph) & {frozenset(pair) for pair in found.pairs.tolist()}
+
+
+def test_a_heuristic_lists_similar_nodes_of_each_node_for_task_pair():
+    found = rank_by_heuristic("katz", sparse(), task="pair", top=2, nodes=np.array([4, 1]))
+    assert found.pairs[:, 0].tolist() == [4, 4, 1, 1]
+
+
+def test_a_heuristic_scores_own_pairs_in_their_order():
+    graph = sparse()
+    pairs = [(3, 9), (0, 1), (3, 9)]
+    found = score_by_heuristic("common-neighbours", graph, pairs)
+    assert found.pairs.tolist() == [list(pair) for pair in pairs]
+    assert found.scores.tolist() == heuristic_scores(graph, pairs, "common neighbours").tolist()
+    assert found.num_edges == 1
+    with pytest.raises(PGNNError, match="two different nodes"):
+        score_by_heuristic("katz", graph, [(2, 2)])

@@ -126,6 +126,7 @@ GRAPHS = {
     "strings": ring(node_ids=STRANGE),
     "features": ring(x=np.arange(20).reshape(10, 2) / 3, y=[0, 5, -2] * 3 + [0]),
     "classes": ring(y=["b", "a,c", 'q"', "zoë", "b"] * 2, node_ids=STRANGE),
+    "unknown": ring(y=["b", None, "a", "", "b"] * 2),
     "weighted": ring(weights=np.arange(1, 11) / 3),
     "directed": Graph.from_edges(
         [(v, (v * 3 + 1) % 10) for v in range(10)] + [(1, 0), (0, 1)],
@@ -164,7 +165,7 @@ def test_history_and_config_survive_a_round_trip(tmp_path):
     assert run.config == {**CONFIG, "train": train}
 
 
-@pytest.mark.parametrize("kind", ["strings", "classes", "integers", "features"])
+@pytest.mark.parametrize("kind", ["strings", "classes", "unknown", "integers", "features"])
 def test_nodes_table_names_the_row_id_and_label_of_each_node(tmp_path, kind):
     graph = GRAPHS[kind]
     save(tmp_path, graph)
@@ -172,8 +173,7 @@ def test_nodes_table_names_the_row_id_and_label_of_each_node(tmp_path, kind):
         names, *rows = csv.reader(file)
     columns = [list(map(str, range(10))), [str(name) for name in graph.node_ids]]
     if graph.y is not None:
-        labels = graph.y if graph.classes is None else graph.classes[graph.y]
-        columns.append([str(label) for label in labels])
+        columns.append(["" if label is None else str(label) for label in graph.labels()])
     assert names == ["index", "id", "label"][: len(columns)]
     assert rows == [list(row) for row in zip(*columns, strict=True)]
 

@@ -15,6 +15,7 @@ from pgnn.cli.boundary import Command, StoppedError
 from pgnn.cli.datasets import datasets
 from pgnn.cli.embed import embed
 from pgnn.cli.evaluate import evaluate
+from pgnn.cli.explain import explain
 from pgnn.cli.predict import predict
 from pgnn.cli.report import report
 from pgnn.cli.reproduce import reproduce
@@ -23,7 +24,7 @@ from pgnn.cli.train import train
 from pgnn.errors import PGNNError
 
 app = typer.Typer(name="pgnn", no_args_is_help=True, pretty_exceptions_enable=False)
-for _command in (train, evaluate, embed, predict, report, datasets, reproduce):
+for _command in (train, evaluate, embed, predict, explain, report, datasets, reproduce):
     app.command(cls=Command)(_command)
 app.add_typer(bench_app, name="bench")
 
@@ -91,6 +92,7 @@ def _options(
 
       pgnn train edges.csv --out run       learn, and say how good it is
       pgnn predict run edges.csv           list the most likely missing links
+      pgnn explain run edges.csv ann bob   say why two nodes have their score
       pgnn report run                      look at the result in a browser
 
     Every command explains itself: pgnn train --help

@@ -37,6 +37,10 @@ class StoppedError(Exception):
 class Command(TyperCommand):
     """A command that names options where an error of the library names parameters."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read what was typed; an option whose value may be left out then has the value 0."""
+        return super().parse_args(ctx, with_zeros(args, self.params))
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command.
 
@@ -57,6 +61,29 @@ class Command(TyperCommand):
 
     def _word_for(self, parameter: str) -> str | None:
         return word_for(parameter, self.params)
+
+
+def with_zeros(args: Sequence[str], options: Iterable[Any]) -> list[str]:
+    """Add a 0 behind options that show their number in brackets, where no number was typed.
+
+    Args:
+        args: What was typed.
+        options: The parameters of the command, as click has them; one that shows `[K]` as its value
+            may have a number behind it or none.
+    """
+    flags = {
+        flag
+        for option in options
+        if option.param_type_name == "option" and str(option.metavar or "").startswith("[")
+        for flag in option.opts
+    }
+    filled: list[str] = []
+    for place, word in enumerate(args):
+        filled.append(word)
+        following = args[place + 1] if place + 1 < len(args) else ""
+        if word in flags and not following.removeprefix("-").isdecimal():
+            filled.append("0")
+    return filled
 
 
 def word_of_running_command(parameter: str) -> str | None:

@@ -74,7 +74,8 @@ def evaluate(
     """Judge a run by pairs that it has not seen.
 
     The metrics are ROC AUC, average precision, hits@10, hits@100 and MRR, and
-    how true the chances are. The pairs are those of --pairs. Without it they
+    how true the chances are; a sentence says whether a heuristic is as good.
+    The pairs are those of --pairs. Without it they
     are the test pairs of the graph that the run was trained on; of any other
     graph, a share is held out. Edges to be judged by are always hidden from
     the model first. With -o, a file gets the label and the chance of each
@@ -105,7 +106,7 @@ def evaluate(
         with working("judging ..."):
             from pgnn.evaluation.evaluate import evaluate_by_time
 
-            verdict, data = evaluate_by_time(
+            evaluation, data = evaluate_by_time(
                 loaded,
                 events,
                 test_from=test_from,
@@ -122,7 +123,7 @@ def evaluate(
         with working("judging ..."):
             from pgnn.evaluation.evaluate import evaluate as judge_run
 
-            verdict = judge_run(
+            evaluation = judge_run(
                 loaded,
                 data,
                 pairs=None if table is None else table.pairs,
@@ -133,7 +134,7 @@ def evaluate(
                 seed=seed,
             )
     if out is not None:
-        scored = verdict.scored
+        scored = evaluation.scored
         write_scores(
             out,
             scored.pairs.pairs,
@@ -143,33 +144,34 @@ def evaluate(
             labels=scored.pairs.labels,
         )
     remark_unused(loaded, data)
-    if verdict.repeated_pairs:
-        remark(f"left out {counted(verdict.repeated_pairs, 'pair')} that repeat others")
+    if evaluation.repeated_pairs:
+        remark(f"left out {counted(evaluation.repeated_pairs, 'pair')} that repeat others")
     if common.as_json:
-        typer.echo(json.dumps(verdict.to_json(), indent=2))
+        typer.echo(json.dumps(evaluation.to_json(), indent=2))
     else:
-        _show(verdict)
-    remark_few(verdict.num_positive + verdict.num_negative, "judge by more pairs")
+        _show(evaluation)
+    remark_few(evaluation.num_positive + evaluation.num_negative, "judge by more pairs")
     if out is not None and not common.as_json:
         remark(f"written to {out}")
 
 
-def _show(verdict: Evaluation) -> None:
+def _show(evaluation: Evaluation) -> None:
     """Print the metrics and what they were measured on."""
-    Console().print(metric_table({verdict.model: verdict.metrics}))
-    others = verdict.without_lone
+    Console().print(metric_table({evaluation.model: evaluation.metrics}))
+    others = evaluation.without_lone
     for line in say_how_sure(
-        verdict.metrics,
-        verdict.base_rate,
-        verdict.lone_pairs,
+        evaluation.metrics,
+        evaluation.base_rate,
+        evaluation.lone_pairs,
         None if others is None else others.metrics,
     ):
         typer.echo(line)
-    typer.echo(f"judged by {verdict.pairs}")
-    if verdict.time is not None:
-        remark(verdict.time.sentence())
-    hidden = verdict.hidden_edges
+    typer.echo(evaluation.verdict)
+    typer.echo(f"judged by {evaluation.pairs}")
+    if evaluation.time is not None:
+        remark(evaluation.time.sentence())
+    hidden = evaluation.hidden_edges
     remark(
-        f"{verdict.num_positive:,} positive and {verdict.num_negative:,} negative pairs"
+        f"{evaluation.num_positive:,} positive and {evaluation.num_negative:,} negative pairs"
         + (f"; {hidden:,} edges of the file were hidden from the model" if hidden else "")
     )

@@ -1,10 +1,10 @@
-"""`pgnn predict`: the most likely missing links, or the most similar nodes."""
+"""`pgnn predict`: the most likely missing links, the most similar nodes, or groups of nodes."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -20,8 +20,12 @@ from pgnn.cli.inputs import (
     remark_unused,
 )
 from pgnn.cli.options import Common, Computing, Reading, option_groups
-from pgnn.cli.show import counted, link_table, remark, remark_rows, working
+from pgnn.cli.show import counted, group_table, link_table, remark, remark_rows, working
 from pgnn.errors import Parameter, PGNNError
+
+if TYPE_CHECKING:
+    from pgnn.graph import Graph
+    from pgnn.training.runs import Run
 
 
 @option_groups
@@ -44,11 +48,29 @@ def predict(
         Path | None,
         typer.Option(help="Score the pairs of this table, two ids per row, and no others."),
     ] = None,
+    why: Annotated[bool, typer.Option("--why", help="Add the first reason to each row.")] = False,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Answer with a heuristic instead, such as 'resource allocation'; names are those "
+            "of the table that train prints.",
+        ),
+    ] = None,
+    groups: Annotated[
+        int | None,
+        typer.Option(
+            metavar="[K]",
+            min=0,
+            help="Runs of task pair: the group of each node, and labels of unlabelled nodes. "
+            "Without K, the number of groups is chosen.",
+        ),
+    ] = None,
     base_rate: BaseRate = None,
     skip_unknown: SkipUnknown = False,
     out: OutFile = None,
 ) -> None:
-    """List the most likely missing links, or the most similar nodes.
+    """List the most likely missing links, the most similar nodes, or groups.
 
     A run of task link lists links, one of task pair similar nodes. In a small
     graph all pairs are scored; in a large one, only pairs that are a few hops
@@ -58,42 +80,89 @@ def predict(
 
     The score is the chance of a link for a base rate, the share of links among
     the pairs in question, which the command names. The spread tells how far a
-    score varies: the smaller it is, the surer the score.
+    score varies: the smaller it is, the surer the score. With --model, the
+    score is that of a heuristic, and no chance.
+
+    With --groups, a run of task pair divides the nodes into groups that have
+    the same label, as far as it can tell, and predicts the labels that are
+    missing.
 
     For example:
 
-      pgnn predict run edges.csv --top 10
+      pgnn predict run edges.csv --top 10 --why
       pgnn predict run edges.csv --node alice --node bob -o links.csv
       pgnn predict run edges.csv --pairs mine.csv --base-rate 0.1
+      pgnn predict run edges.csv --model resource-allocation
+      pgnn predict run edges.csv --groups -o groups.csv
     """
     from pgnn.io import check_writable, find_nodes, id_array, write_scores
 
-    if pairs is not None and (node or top is not None):
-        other = Parameter("node" if node else "top")
-        raise PGNNError(Parameter("pairs"), " scores its own pairs; leave out ", other)
+    typed = {
+        "pairs": pairs is not None,
+        "node": bool(node),
+        "top": top is not None,
+        "why": why,
+        "model": model is not None,
+        "base_rate": base_rate is not None,
+    }
+    if groups is not None:
+        _refuse(typed, "groups", " lists every node")
+    if pairs is not None:
+        _refuse({name: typed[name] for name in ("node", "top")}, "pairs", " scores its own pairs")
     if out is not None:
         check_writable(out)
     loaded, data = load_run_and_graph(run, graph, reading, computing)
+    if groups is not None:
+        _predict_groups(loaded, data, groups or None, out, common)
+        return
+    if model == loaded.learner.recipe.model:
+        model = None
+    if model is not None:
+        from pgnn.evaluation.heuristics import heuristic_named
+
+        model = heuristic_named(model)
+        _refuse({name: typed[name] for name in ("why", "base_rate")}, "model", " has no chances")
+    learner = loaded.learner
     nodes = find_nodes(data, node) if node else None
     table = read_own_pairs(pairs, data, skip_unknown=skip_unknown)
+    own = None if table is None else table.pairs
     with working("predicting ..."):
-        from pgnn.prediction.ranking import predict as rank_pairs
-        from pgnn.prediction.ranking import score_pairs
+        from pgnn.prediction import ranking as ranker
 
-        learner = loaded.learner
-        if table is not None:
-            ranking = score_pairs(learner, data, table.pairs, base_rate=base_rate)
+        if model is not None and own is not None:
+            ranking = ranker.score_by_heuristic(model, data, own)
+        elif model is not None:
+            ranking = ranker.rank_by_heuristic(
+                model, data, task=learner.recipe.task, top=top or 20, nodes=nodes
+            )
+        elif own is not None:
+            ranking = ranker.score_pairs(learner, data, own, base_rate=base_rate)
         else:
-            ranking = rank_pairs(learner, data, top=top or 20, nodes=nodes, base_rate=base_rate)
+            ranking = ranker.predict(learner, data, top=top or 20, nodes=nodes, base_rate=base_rate)
+    reasons = None
+    if why:
+        with working("finding reasons ..."):
+            from pgnn.prediction.explain import first_reasons
+
+            reasons = first_reasons(learner, data, ranking.pairs, base_rate=ranking.base_rate)
     if out is not None:
-        write_scores(out, ranking.pairs, ranking.scores, data, spread=ranking.spread)
+        write_scores(
+            out,
+            ranking.pairs,
+            ranking.scores,
+            data,
+            spread=ranking.spread,
+            reasons=None if reasons is None else [reason.name for reason in reasons],
+        )
     ids = id_array(data)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"source": ids[u].item(), "target": ids[v].item(), "score": score, "spread": spread}
         for (u, v), score, spread in zip(
             ranking.pairs, ranking.scores.tolist(), ranking.spread.tolist(), strict=True
         )
     ]
+    for row, reason in zip(rows, reasons or [], strict=False):
+        row |= {"why": reason.name, "reason": reason.to_json(data)}
     remark_unused(loaded, data)
     if ranking.num_edges:
         remark(
@@ -102,6 +171,7 @@ def predict(
         )
     if common.as_json:
         document = {
+            "model": model or learner.recipe.model,
             "scored": ranking.how,
             "exact": ranking.exact,
             "base_rate": ranking.base_rate,
@@ -111,12 +181,51 @@ def predict(
         typer.echo(json.dumps(document, indent=2))
         return
     title = "most likely missing links" if learner.recipe.task == "link" else "most similar nodes"
-    Console().print(link_table(rows, title if table is None else "chances of your pairs"))
+    if own is not None:
+        title = "scores of your pairs" if model else "chances of your pairs"
+    Console().print(link_table(rows, title if model is None else f"{title}, by {model}"))
     remark(f"scored: {ranking.how}")
-    remark(
-        f"chances are for a base rate of {ranking.base_rate:.3g}, the share of links among the "
-        "pairs in question; --base-rate sets another"
-    )
+    if ranking.base_rate is None:
+        remark(f"scores are those of {model}, no chances; a higher one is a likelier link")
+    else:
+        remark(
+            f"chances are for a base rate of {ranking.base_rate:.3g}, the share of links among the "
+            "pairs in question; --base-rate sets another"
+        )
+    remark_rows(len(rows))
+    if out is not None:
+        remark(f"written to {out}")
+
+
+def _refuse(typed: dict[str, bool], option: str, clause: str) -> None:
+    """Raise PGNNError if one of some options was typed beside one that excludes it."""
+    for name, is_typed in typed.items():
+        if is_typed:
+            raise PGNNError(Parameter(option), f"{clause}; leave out ", Parameter(name))
+
+
+def _predict_groups(
+    loaded: Run, data: Graph, num_groups: int | None, out: Path | None, common: Common
+) -> None:
+    """Show or write the group of each node, and the labels of unlabelled nodes."""
+    from pgnn.io import write_columns
+
+    with working("finding groups ..."):
+        from pgnn.prediction.groups import find_groups
+
+        groups = find_groups(loaded.learner, data, num_groups=num_groups)
+    if out is not None:
+        columns = groups.columns()
+        write_columns(out, columns, columns)
+    remark_unused(loaded, data)
+    if common.as_json:
+        typer.echo(json.dumps(groups.to_json(), indent=2))
+        return
+    rows = groups.rows()
+    Console().print(group_table(rows))
+    remark(groups.how)
+    if groups.predicted.any():
+        remark(f"{counted(int(groups.predicted.sum()), 'label')} predicted")
     remark_rows(len(rows))
     if out is not None:
         remark(f"written to {out}")

@@ -129,9 +129,48 @@ def link_table(rows: list[dict[str, Any]], title: str) -> Table:
         table.add_column(name, overflow="fold")
     for name in ("score", "spread"):
         table.add_column(name, justify="right", no_wrap=True)
+    with_reasons = bool(rows) and "why" in rows[0]
+    if with_reasons:
+        table.add_column("why", overflow="fold")
     for row in rows[:_SHOWN]:
         ends = escape(str(row["source"])), escape(str(row["target"]))
-        table.add_row(*ends, f"{row['score']:.4f}", f"{row['spread']:.4f}")
+        numbers = (_shown_number(row[name]) for name in ("score", "spread"))
+        table.add_row(*ends, *numbers, *([escape(row["why"])] if with_reasons else []))
+    return table
+
+
+def _shown_number(number: float) -> str:
+    """Return a chance with four decimals, and a score of a heuristic with four digits."""
+    return f"{number:.4f}" if 0 <= number <= 1 else f"{number:.4g}"
+
+
+def reason_table(reasons: Sequence[Mapping[str, Any]]) -> Table:
+    """Make a table of the reasons of a score, as JSON has them."""
+    table = Table()
+    table.add_column("why", overflow="fold")
+    for name in ("effect on the score", "score without its edges"):
+        table.add_column(name, justify="right")
+    for reason in reasons:
+        without = "-" if reason["without"] is None else f"{reason['without']:.3g}"
+        table.add_row(escape(reason["name"]), f"{reason['effect']:+.3g}", without)
+    return table
+
+
+def group_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Make a table of nodes, their groups and labels; what is predicted has a chance below 1."""
+    table = Table(title="groups of nodes")
+    table.add_column("id", overflow="fold")
+    table.add_column("group", justify="right", no_wrap=True)
+    with_labels = bool(rows) and "label" in rows[0]
+    if with_labels:
+        table.add_column("label", overflow="fold")
+        table.add_column("chance", justify="right", no_wrap=True)
+    for row in rows[:_SHOWN]:
+        cells = [escape(str(row["id"])), str(row["group"])]
+        if with_labels:
+            chance = f"{row['chance']:.2f}" if row["predicted"] else ""
+            cells += [escape(str(row["label"])), chance]
+        table.add_row(*cells)
     return table
 
 

@@ -277,7 +277,10 @@ def _train_file(
     if not common.as_json:
         _show_outcome(outcome, folder)
         place = shlex.quote(str(folder))
-        remark(f"next:  pgnn predict {place} {shlex.quote(str(path))} --top 10")
+        ask = f"pgnn predict {place} {shlex.quote(str(path))} --top 10"
+        remark(f"next:  {ask}")
+        if outcome.as_good is not None:
+            remark(f"       {ask} --model {shlex.quote(outcome.as_good)}")
         remark(f"       pgnn report {place}")
     if outcome.test is not None:
         remark_few(outcome.test_pairs, "hold out more with --test, or compare several --seed")

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from pgnn import checks
 from pgnn.errors import Parameter, PGNNError
-from pgnn.evaluation.judging import Judgement, held_out, hide_pairs, judge_model, share_of_links
+from pgnn.evaluation.judging import (
+    Judgement,
+    held_out,
+    hide_pairs,
+    judge_model,
+    score_heuristics,
+    share_of_links,
+)
 from pgnn.graph import Graph
 from pgnn.io import Events, id_array
 from pgnn.names import NEGATIVES, Negatives
@@ -63,6 +70,9 @@ class Evaluation:
         without_lone: How good the run is on the other pairs; None if there are no lone pairs, or
             the others are all of one kind.
         repeated_pairs: How many of the pairs that were passed repeat another, and were left out.
+        verdict: A sentence: which is best, the run or a heuristic, by how much, whether that is
+            more than chance, and what to do.
+        as_good: The heuristic that is as good as the run or better; None if there is none.
         scored: The pairs and what the run says about each; not in the JSON form.
         time: How events were split into past and future; None without times.
     """
@@ -80,6 +90,8 @@ class Evaluation:
     lone_pairs: int
     without_lone: Judgement | None
     repeated_pairs: int
+    verdict: str
+    as_good: str | None
     scored: ScoredPairs = field(compare=False, repr=False)
     time: TimeFacts | None = None
 
@@ -165,6 +177,7 @@ def evaluate(
     result = judge_model(
         [(seen, judged)], [scores], base_rate=rate, hidden=learner.recipe.task == "link"
     )
+    verdict = score_heuristics([(seen, judged)]).verdict(learner.recipe.model, [scores])
     return Evaluation(
         task=learner.recipe.task,
         model=learner.recipe.model,
@@ -179,6 +192,8 @@ def evaluate(
         lone_pairs=result.lone_pairs,
         without_lone=result.without_lone,
         repeated_pairs=num_repeated,
+        verdict=verdict.sentence,
+        as_good=verdict.as_good,
         scored=ScoredPairs(judged, scores, spread),
     )
 

@@ -42,6 +42,26 @@ HEURISTICS = (
 FORMER_HEURISTICS = ("ppr",)  # rows of stored results: PageRank by degree, not symmetric
 
 
+def heuristic_named(name: str) -> str:
+    """Return which of `HEURISTICS` is meant; case, blanks, dashes and underscores do not matter.
+
+    Raises:
+        PGNNError: If there is none of that name.
+
+    Example:
+        >>> heuristic_named("resource-allocation"), heuristic_named("ADAMIC_ADAR")
+        ('resource allocation', 'Adamic-Adar')
+    """
+    for known in HEURISTICS:
+        if _spelling(known) == _spelling(name):
+            return known
+    raise PGNNError(Parameter("model"), f" must be one of {', '.join(HEURISTICS)} (got {name!r})")
+
+
+def _spelling(name: str) -> str:
+    return "".join(filter(str.isalnum, name.lower()))
+
+
 def heuristic_scores(graph: Graph, pairs: ArrayLike, name: str) -> Scores:
     """Score node pairs by the structure of the graph; a higher score is a likelier link.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -211,6 +212,18 @@ def _together(
 # ---------------------------------------------------------------------- heuristics
 
 
+class Verdict(NamedTuple):
+    """What a comparison of a model with heuristics comes to.
+
+    Attributes:
+        sentence: For people: the winner, the margin, its interval, and what to do.
+        as_good: The heuristic that is as good as the model or better; None if there is none.
+    """
+
+    sentence: str
+    as_good: str | None
+
+
 @dataclass(frozen=True, eq=False)
 class Peers:
     """Scores that need no learning, of the pairs of one graph or of several.
@@ -229,8 +242,8 @@ class Peers:
         """Judge each heuristic."""
         return {name: judge_graphs(self.pair_sets, each) for name, each in self.scores.items()}
 
-    def verdict(self, model: str, scores: Sequence[Scores]) -> str:
-        """Say in a sentence which is best, the model or a heuristic, by how much, and how surely.
+    def verdict(self, model: str, scores: Sequence[Scores]) -> Verdict:
+        """Say which is best, the model or a heuristic, by how much, how surely, and what to do.
 
         The model is compared with the heuristic of the largest AUC, both on the same bootstrap
         samples of the pairs.
@@ -246,20 +259,25 @@ class Peers:
         _, others, _ = _together(self.pair_sets, self.scores[peer])
         more = auc_difference(labels, values, others, groups=groups)
         area, low, high = areas[peer] + more.value, more.low, more.high
+        use_peer = f"`pgnn predict RUN GRAPH --model {shlex.quote(peer)}`"
         if low > 0:
-            return (
+            return Verdict(
                 f"{model} is best: AUC {area:.3f}, {more.value:.3f} above {peer} "
-                f"(95% interval {low:.3f} to {high:.3f}: more than chance)."
+                f"(95% interval {low:.3f} to {high:.3f}: more than chance); use "
+                "`pgnn predict RUN GRAPH`.",
+                None,
             )
         if high < 0:
-            return (
+            return Verdict(
                 f"{peer} is best: AUC {areas[peer]:.3f}, {-more.value:.3f} above {model} "
-                f"(95% interval {-high:.3f} to {-low:.3f}: more than chance). Use {peer}."
+                f"(95% interval {-high:.3f} to {-low:.3f}: more than chance); use {use_peer}.",
+                peer,
             )
-        return (
+        return Verdict(
             f"{model} (AUC {area:.3f}) is no different from {peer} ({areas[peer]:.3f}) as far as "
             f"{len(labels):,} pairs tell (difference {more.value:.3f}, 95% interval {low:.3f} to "
-            f"{high:.3f})."
+            f"{high:.3f}); {peer} is as good: use {use_peer}.",
+            peer,
         )
 
 

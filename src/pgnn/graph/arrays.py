@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -93,7 +94,15 @@ def as_features(x: ArrayLike | None, num_nodes: int) -> NDArray[np.float32] | No
 def as_labels(
     y: ArrayLike | None, num_nodes: int
 ) -> tuple[NDArray[np.int64] | None, NDArray[Any] | None]:
-    """Return one integer per node and, for labels that are strings, the names they stand for."""
+    """Return one integer per node and, where labels are not all integers, what they stand for.
+
+    A label may be unknown: None, NaN or an empty string. Its integer is -1, and all others then
+    stand for something.
+
+    Example:
+        >>> as_labels([7, None, 3], 3)
+        (array([ 1, -1,  0]), array([3, 7]))
+    """
     if y is None:
         return None, None
     labels = np.asarray(y)
@@ -105,14 +114,35 @@ def as_labels(
         )
     if np.issubdtype(labels.dtype, np.integer) or labels.dtype == np.bool_:
         return labels.astype(np.int64), None
-    if np.issubdtype(labels.dtype, np.floating):
-        if not np.array_equal(labels, np.round(labels)):  # also false for NaN
+    unknown = np.array([_is_unknown(label) for label in labels.tolist()], dtype=bool)
+    known = labels[~unknown]
+    if labels.dtype == object and all(_is_integer(label) for label in known.tolist()):
+        known = known.astype(np.int64)
+    if np.issubdtype(known.dtype, np.floating):
+        if not np.array_equal(known, np.round(known)):
             raise PGNNError(
-                "labels ", Parameter("y"), " must be integers or strings (got fractions or NaN)"
+                "labels ", Parameter("y"), " must be integers or strings (got fractions)"
             )
-        return labels.astype(np.int64), None
-    names, codes = np.unique(labels.astype(str), return_inverse=True)
-    return codes.astype(np.int64), names
+        known = known.astype(np.int64)
+    is_whole = not unknown.any()
+    if is_whole and known.dtype == np.int64:
+        return known, None
+    names, codes = np.unique(
+        known if known.dtype == np.int64 else known.astype(str), return_inverse=True
+    )
+    integers = np.full(num_nodes, -1, dtype=np.int64)
+    integers[~unknown] = codes
+    return integers, names
+
+
+def _is_unknown(label: Any) -> bool:
+    return label is None or label == "" or (isinstance(label, float) and math.isnan(label))
+
+
+def _is_integer(label: Any) -> bool:
+    if isinstance(label, float):
+        return label.is_integer()
+    return isinstance(label, int | np.integer)
 
 
 def as_node_ids(node_ids: ArrayLike | None, num_nodes: int) -> NDArray[Any]:

@@ -62,9 +62,14 @@ def from_networkx(graph: nx.Graph, weight: str | None) -> Parts:
         weights=weights,
         directed=graph.is_directed(),
         x=_attribute([value for _, value in graph.nodes(data="x")], "node attribute 'x'"),
-        y=_attribute([value for _, value in graph.nodes(data="y")], "node attribute 'y'"),
+        y=_labels([value for _, value in graph.nodes(data="y")]),
         node_ids=nodes,
     )
+
+
+def _labels(values: list[Any]) -> list[Any] | None:
+    """Return labels, None for those that are missing; None if none is there."""
+    return None if all(value is None for value in values) else values
 
 
 def _attribute(values: list[Any], name: str) -> list[Any] | None:
@@ -130,7 +135,8 @@ def from_pyg(data: Data, directed: bool | None) -> Parts:
     ids = data.node_ids if "node_ids" in data else None
     labels = None if y is None else y.cpu().numpy()
     if labels is not None and "classes" in data:
-        labels = np.array(data.classes)[labels]
+        names = np.array([*data.classes, None], dtype=object)  # -1 is the last
+        labels = names[labels]
     return Parts(
         edges=pairs,
         num_nodes=data.num_nodes,

@@ -47,7 +47,8 @@ class Graph:
         directed: Whether an edge goes one way only.
         x: Node features, float32 `[num_nodes, num_features]`, or None.
         y: Node labels, int64 `[num_nodes]`, or None.
-        classes: What the labels stand for, where they were not integers: `classes[y[v]]`.
+        classes: What the labels stand for, where they were not integers, or some are unknown:
+            `classes[y[v]]`. With classes, a label of -1 is unknown.
         node_ids: The name each node had in its source (integers or strings).
         dropped_self_loops: How many self-loops the source had.
         dropped_repeats: How many edges of the source repeated an earlier one. What such an edge
@@ -102,7 +103,8 @@ class Graph:
             weights: One positive finite number per edge.
             directed: Whether (u, v) goes from u to v only.
             x: Features, one row per node.
-            y: Labels, one per node: integers, or strings that become `classes`.
+            y: Labels, one per node: integers, or strings that become `classes`. An unknown label is
+                None, NaN or an empty string.
             node_ids: Names of the nodes, all different.
             repeats: What an edge weighs that is listed more than once (of an undirected graph, in
                 either direction): "shortest", the smallest of its weights, which is right for
@@ -179,7 +181,8 @@ class Graph:
         """Build a graph from a networkx graph; its nodes become `node_ids`.
 
         Edge attribute `weight` is used where every edge has it, node attributes `x` and `y` where
-        every node has them. Repeated edges of a multigraph become one.
+        every node has them (a label may be missing on some). Repeated edges of a multigraph become
+        one.
 
         Args:
             graph: Any networkx graph.
@@ -271,7 +274,7 @@ class Graph:
             weights=stacked("weights"),
             directed=graphs[0].directed,
             x=stacked("x"),
-            y=stacked("y"),
+            y=stacked("y") if all(graph.labelled.all() for graph in graphs) else None,
             classes=None,
             node_ids=np.arange(shifts[-1], dtype=np.int64),
             dropped_self_loops=sum(graph.dropped_self_loops for graph in graphs),
@@ -297,8 +300,8 @@ class Graph:
         if self.x is not None:
             nx.set_node_attributes(result, dict(zip(names, self.x.tolist(), strict=True)), "x")
         if self.y is not None:
-            labels = self.y if self.classes is None else self.classes[self.y]
-            nx.set_node_attributes(result, dict(zip(names, labels.tolist(), strict=True)), "y")
+            labels = zip(names, self.labels(), strict=True)
+            nx.set_node_attributes(result, {v: y for v, y in labels if y is not None}, "y")
         return result
 
     def to_scipy(self) -> sp.csr_array:
@@ -349,6 +352,32 @@ class Graph:
     def degrees(self) -> NDArray[np.int64]:
         """Number of neighbours of each node (of a directed graph: of outgoing edges)."""
         return np.diff(self.indptr)
+
+    @property
+    def labelled(self) -> NDArray[np.bool_]:
+        """Whether the label of each node is known, `[num_nodes]`."""
+        if self.y is None:
+            return np.zeros(self.num_nodes, dtype=bool)
+        return np.ones(self.num_nodes, dtype=bool) if self.classes is None else self.y >= 0
+
+    @property
+    def num_classes(self) -> int:
+        """Number of different labels that are known."""
+        return 0 if self.y is None else len(np.unique(self.y[self.labelled]))
+
+    def labels(self) -> list[Any]:
+        """Return the label of each node as its source has it, None where it is unknown.
+
+        Example:
+            >>> Graph.from_edges([(0, 1), (1, 2)], y=["a", "", "b"]).labels()
+            ['a', None, 'b']
+        """
+        if self.y is None:
+            return [None] * self.num_nodes
+        if self.classes is None:
+            return list(self.y.tolist())
+        names = [*self.classes.tolist(), None]  # -1 is the last
+        return [names[label] for label in self.y.tolist()]
 
     def neighbors(self, node: int) -> NDArray[np.int32]:
         """Sorted neighbours of one node."""
@@ -416,7 +445,7 @@ class Graph:
         if self.x is not None:
             parts.append(f"num_features={self.x.shape[1]}")
         if self.y is not None:
-            parts.append(f"num_classes={len(np.unique(self.y))}")
+            parts.append(f"num_classes={self.num_classes}")
         return f"Graph({', '.join(parts)})"
 
 

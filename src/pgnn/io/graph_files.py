@@ -106,7 +106,8 @@ def read_graph(
             per word, and a column of more words is left out. A blank number becomes the mean of
             its column, a blank word has a column of its own. A node without a row is all blank.
         id_column: Column of the ids in `features`, by default the first.
-        label: Column of the labels in `features`, strings or integers. Every node needs one.
+        label: Column of the labels in `features`, strings or integers; an empty one is unknown,
+            and so is that of a node without a row.
         feature_columns: Which columns of `features` are features, by default all others; without
             any, `x` is None.
         encoding: How columns become numbers, as `ReadNotes.feature_notes` told of another table;
@@ -301,13 +302,22 @@ def assemble(
             weights=contents.weights,
             directed=contents.directed,
             x=x,
-            y=None if table.y is None else table.y[rows],
+            y=None if table.y is None else _labels_of(table.y, rows),
             node_ids=as_node_names(ids),
             repeats=repeats,
         )
     except PGNNError as error:
         raise PGNNError(f"{path}: ", *error.args) from error
     return graph, None if nodes is None else table
+
+
+def _labels_of(y: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
+    """Return the label of each node, None where it has no row."""
+    if (rows >= 0).all():
+        return y[rows]
+    labels = np.full(len(rows), None, dtype=object)
+    labels[rows >= 0] = y[rows[rows >= 0]].tolist()
+    return labels
 
 
 # ---------------------------------------------------------------------- edge tables

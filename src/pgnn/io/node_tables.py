@@ -247,8 +247,7 @@ class NodeTable:
             num_nodes: How many nodes the graph has, those of the table alone included.
 
         Raises:
-            PGNNError: If such a node needs a label, or the table has no row for any node of the
-                edges.
+            PGNNError: If the table has no row for any node of the edges.
         """
         first = ", ".join(repr(name) for name in names.head(5))
         if self.notes is None or len(names) == num_joined:
@@ -257,15 +256,6 @@ class NodeTable:
                 f"(first: {first}); give the table of these nodes as ",
                 Parameter("features"),
             )
-        problem = (
-            f"{self.path}: has no row for {len(names)} of the {num_nodes} nodes of the graph "
-            f"(first: {first}); "
-        )
-        if self.y is not None:
-            raise PGNNError(
-                problem, "every node needs a label; add their rows, or leave ", Parameter("label"),
-                " out",
-            )  # fmt: skip
         notes = replace(self.notes, num_without_row=len(names), num_nodes=num_nodes)
         return replace(self, notes=notes)
 
@@ -295,8 +285,8 @@ def read_node_table(path: Path, chosen: NodeColumns, *, header: bool | None = No
         header: Whether the first line holds names; None: decide.
 
     Raises:
-        PGNNError: If a column does not exist, an id or a label is missing, an id is repeated, or a
-            number is not finite.
+        PGNNError: If a column does not exist, an id is missing or repeated, or a number is not
+            finite.
     """
     encoding = chosen.encoding
     if encoding is not None and chosen.features is not None:
@@ -320,7 +310,7 @@ def read_node_table(path: Path, chosen: NodeColumns, *, header: bool | None = No
         raise PGNNError(f"{path}: ", *names, f" are both {table.columns.called(named[0])}")
     places = _feature_places(table, named, wanted, known=chosen.features is None)
     check = _NodeCheck(table, named, places)
-    (ids, *labels), _, columns = table.load(named, [], check, others=places)
+    (ids, *labels), _, columns = table.load(named, [], check, others=places, optional=named[1:])
     (ids,) = to_common_kind([ids])
     if ids.n_unique() < len(ids):
         _raise_repeated_node(table, named[0])
@@ -330,8 +320,19 @@ def read_node_table(path: Path, chosen: NodeColumns, *, header: bool | None = No
         encoding, cells, left_out = _suggested(table, places, cells, chosen=bool(chosen.features))
     x, counts = _encode(table, cells, encoding, check)
     notes = FeatureNotes(encoding, sha256_of(path), *counts, left_out=tuple(left_out))
-    y = as_array(to_common_kind(labels)[0]) if labels else None
+    y = _labels(labels[0]) if labels else None
     return NodeTable(path, ids, x, y, notes, table.header)
+
+
+def _labels(column: pl.Series) -> NDArray[Any]:
+    """Return labels as integers or strings, None where one is missing."""
+    missing = (column.is_null() | (column.cast(str) == "")).fill_null(True)
+    known = as_array(to_common_kind([column.filter(~missing)])[0])
+    if not missing.any():
+        return known
+    labels = np.full(len(column), None, dtype=object)
+    labels[~missing.to_numpy()] = known.tolist()
+    return labels
 
 
 def sha256_of(path: Path) -> str:
@@ -536,9 +537,8 @@ class _NodeCheck:
     features: list[int]
 
     def __call__(self, fields: Sequence[str]) -> Problem | None:
-        for position, role in zip(self.named, ("node id", "label"), strict=False):
-            if not fields[position]:
-                return (f"the {role} is missing; every node needs one",)
+        if not fields[self.named[0]]:
+            return ("the node id is missing; every node needs one",)
         for position in self.features:
             cell = fields[position].strip()
             value = float(cell) if NUMBER.fullmatch(cell) else 0.0

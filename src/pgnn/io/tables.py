@@ -90,6 +90,7 @@ class Table(ABC):
         check: Check,
         *,
         others: Sequence[int] = (),
+        optional: Sequence[int] = (),
     ) -> Loaded:
         """Return columns by what they hold.
 
@@ -98,6 +99,7 @@ class Table(ABC):
             numbers: Positions of the columns of numbers; NaN and infinity pass.
             check: Explains the first bad record if a column cannot be loaded.
             others: Positions of columns that may hold anything.
+            optional: Which of `ids` may have missing values.
         """
 
     @abstractmethod
@@ -161,6 +163,7 @@ class TextTable(Table):
         check: Check,
         *,
         others: Sequence[int] = (),
+        optional: Sequence[int] = (),
     ) -> Loaded:
         """Parse ids as integers if that loses nothing, else as strings."""
         import polars as pl
@@ -180,7 +183,10 @@ class TextTable(Table):
             self.fail(check, f"cannot be read as a table ({reason})")
         loaded = [frame[_name(position)] for position in ids]
         values = frame.select(_name(position) for position in numbers)
-        if any(map(_has_missing, [*loaded, *values])):
+        needed = [
+            one for position, one in zip(ids, loaded, strict=True) if position not in optional
+        ]
+        if any(map(_has_missing, [*needed, *values])):
             self.fail(check, "has missing values")
         return Loaded(loaded, values, [frame[_name(position)] for position in others])
 
@@ -219,6 +225,7 @@ class ParquetTable(Table):
         check: Check,
         *,
         others: Sequence[int] = (),
+        optional: Sequence[int] = (),
     ) -> Loaded:
         """Cast ids to Int64 or String and numbers to Float64."""
         import polars as pl
@@ -228,7 +235,10 @@ class ParquetTable(Table):
         for position, series in zip(numbers, values, strict=True):
             if not (series.dtype.is_numeric() or series.dtype == pl.Boolean):
                 self._refuse(position, "numbers")
-        if any(map(_has_missing, [*loaded, *values])):
+        needed = [
+            one for position, one in zip(ids, loaded, strict=True) if position not in optional
+        ]
+        if any(map(_has_missing, [*needed, *values])):
             self.fail(check, "has missing values")
         rest = [self._frame.to_series(position) for position in others]
         return Loaded(loaded, values.cast(pl.Float64), rest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
@@ -119,11 +119,12 @@ def write_scores(
     *,
     spread: ArrayLike | None = None,
     labels: ArrayLike | None = None,
+    reasons: Sequence[str] | None = None,
 ) -> None:
     """Write one score per pair of nodes, with the nodes' own ids.
 
     The columns (of an `.npz`: the arrays) are `source`, `target`, `label` (if it is passed),
-    `score` and `spread` (if it is passed). The file appears whole or not at all.
+    `score`, and `spread` and `why` (if they are passed). The file appears whole or not at all.
 
     Args:
         path: A file ending in .csv, .csv.gz, .parquet or .npz.
@@ -132,6 +133,7 @@ def write_scores(
         ids: The graph whose nodes these are, or the ids of its nodes.
         spread: How far the score varied, one finite number per pair.
         labels: Whether each pair is positive; written as 1 and 0.
+        reasons: Why each pair has its score, in words.
 
     Raises:
         PGNNError: If the arrays do not fit or the file cannot be written.
@@ -150,6 +152,13 @@ def write_scores(
     columns["score"] = _as_floats(scores, "scores", len(index))
     if spread is not None:
         columns["spread"] = _as_floats(spread, "spread", len(index))
+    if reasons is not None:
+        if len(reasons) != len(index):
+            raise PGNNError(
+                Parameter("reasons"),
+                f" must have one entry per pair, [{len(index)}] (got [{len(reasons)}])",
+            )
+        columns["why"] = np.array(list(reasons), dtype=str)
     write_columns(file, columns, columns)
 
 

@@ -32,10 +32,12 @@ class LabelledPairs:
     size: NDArray[np.int64]
 
     @classmethod
-    def of(cls, labels: NDArray[np.int64]) -> LabelledPairs:
-        """Line up the nodes of a graph."""
-        _, size = np.unique(labels, return_counts=True)
-        return cls(np.argsort(labels, kind="stable"), np.cumsum(size) - size, size)
+    def of(cls, labels: NDArray[np.int64], known: NDArray[np.bool_] | None = None) -> LabelledPairs:
+        """Line up the nodes of a graph; those whose label is not known are in no pair."""
+        nodes = np.arange(len(labels)) if known is None else np.flatnonzero(known)
+        _, size = np.unique(labels[nodes], return_counts=True)
+        line = nodes[np.argsort(labels[nodes], kind="stable")]
+        return cls(line, np.cumsum(size) - size, size)
 
     @property
     def num_same(self) -> int:

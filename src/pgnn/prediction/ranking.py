@@ -9,8 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from pgnn import checks
 from pgnn.errors import PGNNError
+from pgnn.evaluation.heuristics import heuristic_named, heuristic_scores
 from pgnn.evaluation.judging import hide_pairs
 from pgnn.graph import Graph
+from pgnn.names import Task
 from pgnn.pairs.codes import as_pairs, is_among, sorted_distinct, unordered_codes
 from pgnn.prediction.candidates import candidate_pairs, top_pairs
 from pgnn.training.learners import AnyLearner
@@ -27,10 +29,11 @@ class Predictions:
 
     Attributes:
         pairs: Node indices `[m, 2]`; where nodes were asked about, they come first in their pairs.
-        scores: The chance of each pair for the base rate, `[m]`.
+        scores: The chance of each pair for the base rate, `[m]`; of a heuristic, its score.
         spread: Its standard deviation over the members of the model, or over draws of anchor-sets:
             how much to trust the chance.
-        base_rate: The share of links among all pairs that chances are stated for.
+        base_rate: The share of links among all pairs that chances are stated for; None if the
+            scores are no chances.
         how: Which pairs were looked at, in words.
         exact: Whether those were all there are.
         num_edges: Of pairs that were passed, how many are edges of the graph; each is scored
@@ -40,7 +43,7 @@ class Predictions:
     pairs: NDArray[np.int64]
     scores: NDArray[np.float64]
     spread: NDArray[np.float64]
-    base_rate: float
+    base_rate: float | None
     how: str
     exact: bool
     num_edges: int = 0
@@ -94,7 +97,7 @@ def predict(
         metric=learner.recipe.decoder or "distance",
     )
     pairs, _ = top_pairs(candidates, scorer.logits, top, per_node=listed)
-    rate = base_rate if base_rate is not None else _base_rate(learner, graph)
+    rate = base_rate if base_rate is not None else default_base_rate(learner, graph)
     scores, spread = scorer.with_spread(pairs, base_rate=rate)
     return Predictions(pairs, scores, spread, rate, candidates.how, candidates.exact)
 
@@ -121,21 +124,80 @@ def score_pairs(
     Raises:
         PGNNError: If a pair is not of two different nodes of the graph, or hiding leaves no edge.
     """
+    asked, num_edges = _asked_pairs(graph, pairs)
+    seen = graph
+    if num_edges and learner.recipe.task == "link" and not isinstance(learner, PairLearner):
+        seen, _, _ = hide_pairs(graph, asked, np.zeros(len(asked), dtype=bool), rng=0)
+    rate = base_rate if base_rate is not None else default_base_rate(learner, graph)
+    scores, spread = learner.scorer(seen).with_spread(asked, base_rate=rate)
+    return Predictions(asked, scores, spread, rate, _how_asked(asked), True, num_edges)
+
+
+def _asked_pairs(graph: Graph, pairs: ArrayLike) -> tuple[NDArray[np.int64], int]:
+    """Return pairs of two different nodes, and how many of them are edges."""
     asked = as_pairs(pairs, graph.num_nodes)
     if (asked[:, 0] == asked[:, 1]).any():
         raise PGNNError("a pair must be of two different nodes (got a node with itself)")
     joined = sorted_distinct(unordered_codes(graph.edges().astype(np.int64)))
-    num_edges = int(np.count_nonzero(is_among(unordered_codes(asked), joined)))
-    seen = graph
-    if num_edges and learner.recipe.task == "link" and not isinstance(learner, PairLearner):
-        seen, _, _ = hide_pairs(graph, asked, np.zeros(len(asked), dtype=bool), rng=0)
-    rate = base_rate if base_rate is not None else _base_rate(learner, graph)
-    scores, spread = learner.scorer(seen).with_spread(asked, base_rate=rate)
-    how = f"the {len(asked):,} pairs that were asked about"
-    return Predictions(asked, scores, spread, rate, how, True, num_edges)
+    return asked, int(np.count_nonzero(is_among(unordered_codes(asked), joined)))
 
 
-def _base_rate(learner: AnyLearner, graph: Graph) -> float:
+def _how_asked(asked: NDArray[np.int64]) -> str:
+    return f"the {len(asked):,} pairs that were asked about"
+
+
+def rank_by_heuristic(
+    name: str,
+    graph: Graph,
+    *,
+    task: Task = "link",
+    top: int = 20,
+    nodes: NDArray[np.int64] | None = None,
+    limit: int = _LIMIT_OF_BEST,
+) -> Predictions:
+    """Find the pairs of nodes with the highest scores of a heuristic.
+
+    The same pairs are looked at as for a model, near embeddings apart. The scores are those of
+    `pgnn.evaluation.heuristics`, no chances.
+
+    Args:
+        name: One of `pgnn.evaluation.heuristics.HEURISTICS`.
+        graph: Any graph.
+        task: Of "link", pairs without an edge are listed; of "pair", nodes joined or not.
+        top: How many pairs, or how many per node asked about.
+        nodes: Indices of nodes that are asked about.
+        limit: Most pairs scored.
+
+    Raises:
+        PGNNError: If there is no such heuristic, `top` is not positive, or a node is not one of
+            the graph.
+    """
+    checks.positive_integer("top", top)
+    heuristic = heuristic_named(name)
+    listed = np.arange(graph.num_nodes) if task == "pair" and nodes is None else nodes
+    candidates = candidate_pairs(graph, nodes=nodes, include_edges=task == "pair", limit=limit)
+    pairs, scores = top_pairs(
+        candidates, lambda some: heuristic_scores(graph, some, heuristic), top, per_node=listed
+    )
+    return Predictions(
+        pairs, scores, np.zeros(len(pairs)), None, candidates.how, candidates.exact, 0
+    )
+
+
+def score_by_heuristic(name: str, graph: Graph, pairs: ArrayLike) -> Predictions:
+    """Score pairs of one's own by a heuristic, in their order, each without its own edge.
+
+    Raises:
+        PGNNError: If there is no such heuristic, or a pair is not of two different nodes.
+    """
+    asked, num_edges = _asked_pairs(graph, pairs)
+    scores = heuristic_scores(graph, asked, heuristic_named(name))
+    return Predictions(
+        asked, scores, np.zeros(len(asked)), None, _how_asked(asked), True, num_edges
+    )
+
+
+def default_base_rate(learner: AnyLearner, graph: Graph) -> float:
     """Return the share of links among non-edges that training assumed."""
     if not isinstance(learner, PairLearner) or learner.recipe.task == "pair":
         return 0.5

@@ -194,7 +194,7 @@ def _facts(run: Run) -> list[tuple[str, str]]:
         *(["directed"] if graph.directed else []),
         *([f"weighted ({recipe.weights})"] if graph.weights is not None else []),
         *([f"{features} feature{'s' if features > 1 else ''} per node"] if features else []),
-        *([f"{len(np.unique(graph.y))} labels"] if graph.y is not None else []),
+        *([f"{graph.num_classes} labels"] if graph.y is not None else []),
     ]
     question = (
         "is there an edge between two nodes?"
@@ -327,7 +327,7 @@ def _links(run: Run, top: int) -> tuple[list[Link], str]:
         between = surroundings.between(u, v)
         reason = reason or between.sentence(names)
         links.append(Link(u, v, float(ranking.scores[place]), spreads[place], reason, between))
-    return links, f"Searched: {ranking.how}. {_links_text(run, ranking.base_rate)}"
+    return links, f"Searched: {ranking.how}. {_links_text(run, ranking.base_rate or 0.5)}"
 
 
 def _reasons(run: Run, ranking: Predictions) -> list[str]:

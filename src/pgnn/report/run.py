@@ -408,9 +408,11 @@ def _nodes(report: RunReport, shown: NDArray[np.int64]) -> dict[str, Any]:
     }
     if graph.y is not None:
         values, codes = np.unique(graph.y, return_inverse=True)
-        names = values if graph.classes is None else graph.classes[values]
+        names = values.tolist()
+        if graph.classes is not None:
+            names = ["unknown" if v < 0 else graph.classes[v].item() for v in names]
         nodes["label"] = codes[shown].tolist()
-        nodes["classes"] = [plain(name) for name in names.tolist()]
+        nodes["classes"] = [plain(name) for name in names]
     return nodes
 
 

@@ -42,7 +42,7 @@ class GraphFacts:
             directed=graphs[0].directed,
             weighted=graphs[0].weights is not None,
             features=0 if graphs[0].x is None else graphs[0].x.shape[1],
-            classes=max(0 if g.y is None else len(np.unique(g.y)) for g in graphs),
+            classes=max(graph.num_classes for graph in graphs),
             dropped_self_loops=sum(graph.dropped_self_loops for graph in graphs),
             dropped_repeats=sum(graph.dropped_repeats for graph in graphs),
         )
@@ -84,8 +84,9 @@ class Outcome:
             links, which flatters a model that reads degrees.
         test_without_lone: How good the model is on the other pairs; None if there are no lone
             pairs, or the others are all of one kind.
-        verdict: A sentence: which is best, the model or a heuristic, by how much, and whether that
-            is more than chance; None without heuristics.
+        verdict: A sentence: which is best, the model or a heuristic, by how much, whether that is
+            more than chance, and what to do; None without heuristics.
+        as_good: The heuristic that is as good as the model or better; None if there is none.
         time: How events were split into past and future; None without times.
     """
 
@@ -110,6 +111,7 @@ class Outcome:
     lone_pairs: int = 0
     test_without_lone: Judgement | None = None
     verdict: str | None = None
+    as_good: str | None = None
     time: TimeFacts | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -175,6 +177,7 @@ class Outcome:
                 lone_pairs=int(document.get("lone_pairs", 0)),
                 test_without_lone=None if others is None else Judgement.from_json(others, 0),
                 verdict=None if verdict is None else str(verdict),
+                as_good=None if document.get("as_good") is None else str(document["as_good"]),
                 time=_time_facts(document.get("time")),
             )
         except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -185,6 +188,7 @@ class Outcome:
 _PLAIN = (
     *("task", "model", "test_auc", "val_auc", "seconds", "best_epoch", "epochs", "seed"),
     *("num_sets", "test_pairs", "versions", "command", "base_rate", "lone_pairs", "verdict"),
+    "as_good",
 )
 _NO_FACTS: dict[str, Any] = {
     **dict.fromkeys(("nodes", "edges", "features", "classes"), 0),

@@ -19,7 +19,13 @@ from pgnn.graph import Graph
 from pgnn.names import Task
 from pgnn.nn.heads import PairHeads
 from pgnn.pairs.codes import as_pairs, edge_codes, ordered_pairs
-from pgnn.pairs.columns import blocks_of_pairs, column_names, describe_pairs, undirected
+from pgnn.pairs.columns import (
+    PairColumns,
+    blocks_of_pairs,
+    column_names,
+    describe_pairs,
+    undirected,
+)
 from pgnn.pairs.sets import PairSet, Split
 from pgnn.positions import anchor_ppr, sample_anchor_sets
 from pgnn.training.batches import default_num_sets
@@ -313,8 +319,9 @@ class PairLearner:
         del num_draws  # columns are averaged over draws already
         return PairScorer(self, graph, self._features(graph))
 
-    def _columns(self, graph: Graph, pairs: NDArray[np.int64]) -> Floats:
-        columns = describe_pairs(
+    def describe(self, graph: Graph, pairs: NDArray[np.int64]) -> PairColumns:
+        """Return the columns that the heads read, before they are scaled."""
+        return describe_pairs(
             graph,
             pairs,
             task=self.recipe.task,
@@ -324,7 +331,9 @@ class PairLearner:
             rng=generator_of(self.recipe.seed, Purpose.ASKED_ANCHORS),
             num_threads=torch.get_num_threads(),
         )
-        return columns.values
+
+    def _columns(self, graph: Graph, pairs: NDArray[np.int64]) -> Floats:
+        return self.describe(graph, pairs).values
 
     def _features(self, graph: Graph) -> Floats | None:
         if self.mean is None or self.scale is None:
@@ -427,21 +436,30 @@ class PairScorer:
         """Return the mean logit of each pair: what pairs are ranked by, `[m]`."""
         return np.asarray(self.member_logits(pairs).mean(axis=0))
 
-    @torch.no_grad()
     def member_logits(self, pairs: ArrayLike) -> NDArray[np.float64]:
         """Return the logit of each head for each pair, `[members, m]`."""
         checked = as_pairs(pairs, self.graph.num_nodes)
+        parts = [np.empty((self.learner.model.heads.num_members, 0))]
+        parts += [
+            self.judge(self.learner._columns(self.graph, block), block)
+            for block in blocks_of_pairs(checked, _BLOCK_PAIRS)
+            if len(block)
+        ]
+        return np.concatenate(parts, axis=1)
+
+    @torch.no_grad()
+    def judge(self, columns: Floats, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the logit of each head for columns and the features of pairs, `[members, m]`.
+
+        The columns are those of `PairLearner.describe`, of these pairs or of others.
+        """
         heads = self.learner.model.heads.eval()
         parts = [np.empty((heads.num_members, 0))]
-        for block in blocks_of_pairs(checked, _BLOCK_PAIRS):
-            if not len(block):
-                continue
-            scaled = self._scale(self.learner._columns(self.graph, block))
-            for first in range(0, len(block), 1 << 14):
-                span = slice(first, first + (1 << 14))
-                columns = torch.from_numpy(scaled[span]).to(self.learner.device)
-                logits = heads(columns, self._ends(block[span]))
-                parts.append(logits.cpu().double().numpy())
+        scaled = self._scale(columns)
+        for first in range(0, len(pairs), 1 << 14):
+            span = slice(first, first + (1 << 14))
+            block = torch.from_numpy(scaled[span]).to(self.learner.device)
+            parts.append(heads(block, self._ends(pairs[span])).cpu().double().numpy())
         return np.concatenate(parts, axis=1)
 
     def _ends(self, pairs: NDArray[np.int64]) -> tuple[Tensor, Tensor] | None:

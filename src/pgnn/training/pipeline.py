@@ -15,6 +15,7 @@ from pgnn.errors import Parameter, PGNNError
 from pgnn.evaluation.judging import (
     Judgement,
     ModelJudgement,
+    Verdict,
     judge_model,
     score_heuristics,
     share_of_links,
@@ -159,7 +160,8 @@ def train(
         base_rate=None if model is None else model.base_rate,
         lone_pairs=0 if model is None else model.lone_pairs,
         test_without_lone=None if model is None else model.without_lone,
-        verdict=judged.verdict,
+        verdict=None if judged.verdict is None else judged.verdict.sentence,
+        as_good=None if judged.verdict is None else judged.verdict.as_good,
         time=problem.time,
     )
     if out is not None:
@@ -194,7 +196,7 @@ class _Judged:
 
     model: ModelJudgement | None
     heuristics: dict[str, Judgement]
-    verdict: str | None
+    verdict: Verdict | None
 
 
 def _judge(learner: AnyLearner, fit: Fit, splits: Sequence[Split], *, heuristics: bool) -> _Judged:

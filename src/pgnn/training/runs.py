@@ -272,7 +272,8 @@ def _read_history(path: Path) -> list[dict[str, float | None]]:
 def _write_nodes(path: Path, graph: Graph) -> None:
     columns = {"index": np.arange(graph.num_nodes), "id": id_array(graph)}
     if graph.y is not None:
-        columns["label"] = graph.y if graph.classes is None else graph.classes[graph.y]
+        labels = np.array(["" if label is None else label for label in graph.labels()])
+        columns["label"] = graph.y if graph.classes is None else labels
     write_columns(path, columns, {})
 
 
@@ -336,6 +337,6 @@ def _checked_graph(arrays: Mapping[str, Any]) -> Graph:
     graph = replace(graph, dropped_repeats=0)  # each edge is stored from both its ends
     if classes is None:
         return graph
-    if graph.y is None or graph.y.min() < 0 or classes.shape <= (graph.y.max(),):
+    if graph.y is None or graph.y.min() < -1 or classes.shape <= (graph.y.max(),):
         raise ValueError("its labels are not of its classes")
     return replace(graph, classes=classes)

@@ -124,6 +124,7 @@ def split_pairs(
     """Split the node pairs of one labelled graph for pairwise node classification.
 
     Positives are pairs u < v of nodes with the same label. The visible graph is the whole graph.
+    Nodes whose label is unknown are in no pair.
     There can be n^2 / 2 pairs, so at most `max_positives` positives are taken, at random.
 
     Protocol "paper": negatives are pairs u < v with different labels, as many as positives in each
@@ -677,11 +678,14 @@ def _labelled_pairs(graph: Graph, max_positives: int) -> LabelledPairs:
         raise PGNNError(
             "task 'pair' needs node labels, and the graph has none; give ", Parameter("y")
         )
-    pairs = LabelledPairs.of(graph.y)
+    known = graph.labelled
+    if not known.any():
+        raise PGNNError("task 'pair' needs node labels, and that of every node is missing")
+    pairs = LabelledPairs.of(graph.y, known)
     if not pairs.num_different:
         raise PGNNError(
-            f"all {graph.num_nodes} nodes have the same label ({graph.y[0]}), so there are no "
-            "negative pairs; task 'pair' needs at least two classes"
+            f"all {np.count_nonzero(known)} nodes have the same label ({graph.y[known][0]}), so "
+            "there are no negative pairs; task 'pair' needs at least two classes"
         )
     if not pairs.num_same:
         raise PGNNError("no two nodes have the same label, so there are no positive pairs")
