@@ -278,8 +278,8 @@ class Drawing {
     const [left, right] = ends(some.map((node) => this.px[node]));
     const [top, bottom] = ends(some.map((node) => this.py[node]));
     const { width, height } = this.size;
-    const room = Math.min(width / (right - left + 0.45 * width), height / (bottom - top + 0.35 * height));
-    const zoom = Math.min(Math.max(room, 1), 4);
+    const room = 0.55 * Math.min(width / (right - left + 1), height / (bottom - top + 1));
+    const zoom = Math.min(Math.max(room, 1), 8);
     const [cx, cy] = [(left + right) / 2, (top + bottom) / 2];
     this.view = { zoom, x: width / 2 - cx * zoom, y: height / 2 - cy * zoom };
   }
