@@ -55,6 +55,9 @@ def split_links(
     directions of a two-way edge go to the same part (shares are of joined pairs, not of edges),
     and negatives, turned at random, are pairs without an edge in either direction.
 
+    Of a graph with sides, pairs of all parts are across them, the left node first. Other edges are
+    visible and in no part.
+
     Protocol "released": shares are rounded down, and a part may be empty. Negatives are ordered
     pairs drawn with repeats; they may be a stored edge turned round, training negatives may be
     held-out edges, and one pair may be in several parts.
@@ -92,7 +95,7 @@ def split_links(
         sets = _released_sets(positives, graph.num_nodes, generator)
         return Split(graph.with_edges(parts[0]), *sets)
     parts = _edge_parts(graph, generator, val, test)
-    visible = graph.with_edges(parts[0])
+    visible = graph.with_edges(_with_other_edges(graph, parts[0]))
     sets = _with_non_edges(graph, parts, generator)
     if negatives != "uniform":
         sets[-1] = _with_hard_negatives(graph, visible, sets, generator, negatives)
@@ -250,20 +253,23 @@ def hide_in_folds(split: Split, num_folds: int, *, rng: int | np.random.Generato
     """
     generator = np.random.default_rng(rng)
     edges = as_pairs(split.graph.edges())
-    joined, which = np.unique(unordered_codes(edges), return_inverse=True)
+    asked = _asked_edges(split.graph)
+    joined, which = np.unique(unordered_codes(edges[asked]), return_inverse=True)
     if num_folds < 2 or len(joined) < num_folds:
         raise PGNNError(
             f"the number of folds must be at least 2 and at most the number of training edges, "
             f"{len(joined)} (got {num_folds})"
         )
     # Both directions of a pair of nodes go to the same fold.
-    fold = generator.permutation(np.arange(len(joined)) % num_folds)[which]
+    fold = np.full(len(edges), -1)
+    fold[asked] = generator.permutation(np.arange(len(joined)) % num_folds)[which]
     negatives = split.train.negatives
     negative_fold = generator.permutation(np.arange(len(negatives)) % num_folds)
     none = PairSet(edges[:0], np.empty(0, dtype=bool))
     parts = [replace(split, train=none)]
     for number in range(num_folds):
-        pairs = PairSet.join(edges[fold == number], negatives[negative_fold == number])
+        links = _oriented(split.graph, edges[fold == number])
+        pairs = PairSet.join(links, negatives[negative_fold == number])
         parts.append(Split(split.graph.with_edges(fold != number), pairs, none, none))
     return parts
 
@@ -318,10 +324,31 @@ def _edge_parts(
     graph: Graph, generator: np.random.Generator, val: float, test: float
 ) -> list[NDArray[np.intp]]:
     """Return which edges go to each part; both directions of a pair of nodes go to the same."""
-    joined, which = np.unique(unordered_codes(as_pairs(graph.edges())), return_inverse=True)
+    asked = _asked_edges(graph)
+    codes = unordered_codes(as_pairs(graph.edges())[asked])
+    joined, which = np.unique(codes, return_inverse=True)
     sizes = _part_sizes(len(joined), val, test, "pairs of joined nodes")
     part = generator.permutation(np.repeat(np.arange(len(_PARTS)), sizes))[which]
-    return [np.flatnonzero(part == index) for index in range(len(_PARTS))]
+    return [asked[part == index] for index in range(len(_PARTS))]
+
+
+def _asked_edges(graph: Graph) -> NDArray[np.intp]:
+    """Return which edges are links in question: all, or those across the graph's sides."""
+    if graph.sides is None:
+        return np.arange(graph.num_edges)
+    return np.flatnonzero(graph.sides.contain(graph.edges()))
+
+
+def _with_other_edges(graph: Graph, links: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return these edges and those that are not in question, which stay visible."""
+    others = np.ones(graph.num_edges, dtype=bool)
+    others[_asked_edges(graph)] = False
+    return np.sort(np.concatenate([links, np.flatnonzero(others)]))
+
+
+def _oriented(graph: Graph, links: Pairs) -> Pairs:
+    """Return links as they are scored: as they stand or, of a graph with sides, left first."""
+    return links if graph.sides is None else graph.sides.left_first(links)
 
 
 def _with_non_edges(
@@ -331,11 +358,11 @@ def _with_non_edges(
     edges = as_pairs(graph.edges())
     sizes = [len(part) for part in parts]
     joined = sorted_distinct(unordered_codes(edges))
-    negatives = draw_non_edges(generator, joined, graph.num_nodes, sum(sizes))
-    if graph.directed:
+    negatives = draw_non_edges(generator, joined, graph.num_nodes, sum(sizes), sides=graph.sides)
+    if graph.has_ordered_links:
         _turn_some(negatives, generator)
     return [
-        PairSet.join(edges[part], others)
+        PairSet.join(_oriented(graph, edges[part]), others)
         for part, others in zip(parts, _cut(negatives, sizes), strict=True)
     ]
 
@@ -353,7 +380,7 @@ def _with_hard_negatives(
     joined = sorted_distinct(unordered_codes(np.concatenate(taken)))
     count = len(test.negatives)
     negatives = draw_negatives(generator, visible, joined, count, kind=kind)
-    if graph.directed:
+    if graph.has_ordered_links:
         _turn_some(negatives, generator)
     return PairSet.join(test.positives, negatives)
 
@@ -373,7 +400,8 @@ def _links_of_one_part(
     visible, _, held_out = _edge_parts(graph, generator, 0.0, hidden)
     parts = [visible[:0]] * len(_PARTS)
     parts[role] = visible if _PARTS[role] == "train" else held_out
-    return Split(graph.with_edges(visible), *_with_non_edges(graph, parts, generator))
+    seen = graph.with_edges(_with_other_edges(graph, visible))
+    return Split(seen, *_with_non_edges(graph, parts, generator))
 
 
 # ---------------------------------------------------------------------- pairs of labels
