@@ -20,7 +20,15 @@ from pgnn.cli.inputs import (
     remark_unused,
 )
 from pgnn.cli.options import Common, Computing, Reading, check_seed, option_groups
-from pgnn.cli.show import counted, metric_table, remark, remark_few, say_how_sure, working
+from pgnn.cli.show import (
+    counted,
+    metric_table,
+    remark,
+    remark_few,
+    say_how_sure,
+    say_more,
+    working,
+)
 from pgnn.names import NEGATIVES
 
 if TYPE_CHECKING:
@@ -126,6 +134,9 @@ def _show(verdict: Evaluation) -> None:
         verdict.lone_pairs,
         None if others is None else others.metrics,
     ):
+        typer.echo(line)
+    left = (verdict.graph.between or ["node"])[0]
+    for line in say_more(verdict.model, verdict.metrics, {}, left):
         typer.echo(line)
     typer.echo(f"judged by {verdict.pairs}")
     hidden = verdict.hidden_edges

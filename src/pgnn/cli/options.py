@@ -105,8 +105,8 @@ def option_groups(function: Callable[..., None]) -> Callable[..., None]:
 # ---------------------------------------------------------------------- reading
 
 
-def _reading(help_text: str, *names: str) -> Any:
-    return typer.Option(*names, help=help_text, rich_help_panel="How the graph is read")
+def _reading(help_text: str, *names: str, **more: Any) -> Any:
+    return typer.Option(*names, help=help_text, rich_help_panel="How the graph is read", **more)
 
 
 @dataclass(frozen=True)
@@ -138,6 +138,19 @@ class Reading(Group):
         str | None, _reading("Column of the ids in --features. Default: the first.")
     ] = None
     label: Annotated[str | None, _reading("Column of the labels in --features.")] = None
+    type_column: Annotated[
+        str | None,
+        _reading("Column of the types of nodes in --features. Default: type or kind.", "--type"),
+    ] = None
+    between: Annotated[
+        str | None,
+        _reading(
+            "The two kinds of nodes that links are between: two types, or the names of the two "
+            "columns of ids; all for any nodes. Default: recognised, where no id is in both "
+            "columns.",
+            metavar="LEFT,RIGHT",
+        ),
+    ] = None
 
     def read(self, path: Path, *, weights: str = "length") -> Graph:
         """Read the graph, and say in one line how it was read.
@@ -161,6 +174,8 @@ class Reading(Group):
                 features=self.features,
                 id_column=_column(self.id_column),
                 label=_column(self.label),
+                type_column=_column(self.type_column),
+                between=self.between,
                 repeats="sum" if weights == "strength" else "shortest",
             )
         keep_remark(notes.line(word_of_running_command))
@@ -177,7 +192,7 @@ class Reading(Group):
         typed = {name: value for name, value in asdict(self).items() if value is not None}
         not_for_this_graph: set[str] = set()
         if Path(config.get("graph", "")).resolve() != graph.resolve() and "features" not in typed:
-            not_for_this_graph |= {"features", "id_column", "label"}
+            not_for_this_graph |= {"features", "id_column", "label", "type_column"}
         if format_suffix(graph) in (".npz", ".graphml"):
             not_for_this_graph |= {"source", "target", "header", "weight"}
         if "weight" in typed:

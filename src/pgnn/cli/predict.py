@@ -56,6 +56,11 @@ def predict(
     your own pairs are scored, in the order of the file; the edge of a pair
     that is one is not read.
 
+    Of a run that was trained with --directed a link leads from its source to
+    its target; of any other, its two nodes stand in no order. Where a graph
+    has two kinds of nodes, all links are across them: --node CUSTOMER lists
+    products.
+
     The score is the chance of a link for a base rate, the share of links among
     the pairs in question, which the command names. The spread tells how far a
     score varies: the smaller it is, the surer the score.
@@ -86,7 +91,9 @@ def predict(
         else:
             ranking = rank_pairs(learner, data, top=top or 20, nodes=nodes, base_rate=base_rate)
     if out is not None:
-        write_scores(out, ranking.pairs, ranking.scores, data, spread=ranking.spread)
+        write_scores(
+            out, ranking.pairs, ranking.scores, data, spread=ranking.spread, ends=ranking.ends
+        )
     ids = id_array(data)
     rows = [
         {"source": ids[u].item(), "target": ids[v].item(), "score": score, "spread": spread}
@@ -106,12 +113,15 @@ def predict(
             "exact": ranking.exact,
             "base_rate": ranking.base_rate,
             "asked_edges": ranking.num_edges,
+            "directed": ranking.ends == ("source", "target"),
+            "ends": ranking.ends,
             "links": rows,
         }
         typer.echo(json.dumps(document, indent=2))
         return
     title = "most likely missing links" if learner.recipe.task == "link" else "most similar nodes"
-    Console().print(link_table(rows, title if table is None else "chances of your pairs"))
+    title = title if table is None else "chances of your pairs"
+    Console().print(link_table(rows, title, ranking.ends))
     remark(f"scored: {ranking.how}")
     remark(
         f"chances are for a base rate of {ranking.base_rate:.3g}, the share of links among the "

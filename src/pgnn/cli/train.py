@@ -34,6 +34,7 @@ from pgnn.cli.show import (
     result_table,
     say_how_sure,
     say_kept_remarks,
+    say_more,
 )
 from pgnn.errors import Parameter, PGNNError
 from pgnn.names import DATASETS
@@ -235,6 +236,8 @@ def _train_file(
         )
     graph = order.reading().read(path, weights=recipe.weights)
     columns = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(order.reading()).items()}
+    if graph.sides is not None:  # recognised once, the run keeps to it
+        columns["between"] = ",".join(graph.sides.names)
     config = {"graph": str(path), **columns, "device": order.device, **options_of(recipe)}
 
     def work(listener: Listener) -> Outcome:
@@ -285,6 +288,10 @@ def _show_outcome(outcome: Outcome, folder: Path) -> None:
             outcome.lone_pairs,
             None if others is None else others.metrics,
         ):
+            typer.echo(line)
+        peers = {name: judged.metrics for name, judged in outcome.heuristics.items()}
+        left = (outcome.graph.between or ["node"])[0]
+        for line in say_more(outcome.model, outcome.test.metrics, peers, left):
             typer.echo(line)
         if outcome.verdict is not None:
             typer.echo(outcome.verdict)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pgnn.errors import Parameter, PGNNError
+from pgnn.graph.columns import plain_name
 
 LEAST_EDGES = 30  # of a table whose columns are recognised as two sides
 LEAST_NODES = 5  # of each side
@@ -185,6 +186,73 @@ def sides_of_types(types: ArrayLike, between: Sequence[str] | None = None) -> Si
         if name not in kinds:
             raise PGNNError(Parameter("between"), f": there is no type {name!r}; there are {listed}")
     return Sides(words == left, words == right, (left, right))
+
+
+def sides_of_table(
+    pairs: NDArray[np.integer[Any]],
+    num_nodes: int,
+    *,
+    columns: tuple[str, str] | None = None,
+    types: ArrayLike | None = None,
+    between: str | Sequence[str] | None = None,
+) -> Sides | None:
+    """Decide which two kinds of nodes the links of a table of edges are between.
+
+    - With `between`, they are the types of these names or, without types, the two columns: a name
+      stands for a column that is called so or begins so (`customer` for `customer_id`); of a table
+      without names, for its first and second column. "all" stands for any two nodes.
+    - With two types alone, they are these, if every edge leads from one to the other.
+    - With neither, `sides_of_columns` decides.
+
+    Args:
+        pairs: Nodes of both columns, row by row, `[m, 2]`.
+        num_nodes: Number of nodes.
+        columns: What the columns are called; None for a file without columns.
+        types: The type of each node, where that is known, `[num_nodes]`.
+        between: What the user said.
+
+    Raises:
+        PGNNError: If `between` names no types or columns, or a node stands in both columns.
+
+    Example:
+        >>> buys = np.array([(0, 2), (1, 2), (1, 3)])
+        >>> sides_of_table(buys, 4, columns=("customer_id", "product_id"))
+        >>> sides_of_table(buys, 4, columns=("customer_id", "product_id"), between="product,customer")
+        Sides(product=2, customer=2)
+    """
+    if between == "all":
+        return None
+    if types is not None:
+        if between is not None:
+            return sides_of_types(types, as_between(between))
+        if len(np.unique(np.asarray(types).astype(str))) != 2:
+            return None
+        sides = sides_of_types(types)
+        return sides if len(pairs) and sides.contain(pairs).all() else None
+    if between is None:
+        return None if columns is None else sides_of_columns(pairs, num_nodes, columns)
+    names = as_between(between)
+    left, right = (np.bincount(pairs[:, place], minlength=num_nodes) > 0 for place in (0, 1))
+    if (left & right).any():
+        raise PGNNError(
+            Parameter("between"), f": {np.count_nonzero(left & right):,} ids stand in both columns, "
+            "so the columns do not tell two kinds of nodes; give ", Parameter("type_column"),
+            ", or, if they are different nodes, write different ids",
+        )  # fmt: skip
+    if columns is not None and not all(map(str.isdecimal, columns)):
+        if all(map(_stands_for, names, columns[::-1])):
+            left, right = right, left
+        elif not all(map(_stands_for, names, columns)):
+            raise PGNNError(
+                Parameter("between"), f": the columns are called {columns[0]!r} and {columns[1]!r} "
+                f"(got {','.join(names)!r})",
+            )  # fmt: skip
+    return Sides(left, right, names)
+
+
+def _stands_for(name: str, column: str) -> bool:
+    """Whether a column is called so, or begins so; case and punctuation do not count."""
+    return plain_name(column).startswith(plain_name(name))
 
 
 def as_between(between: object) -> tuple[str, str]:

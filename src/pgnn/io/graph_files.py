@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +28,7 @@ from pgnn.graph.columns import (
     to_common_kind,
 )
 from pgnn.graph.conversions import from_networkx, from_scipy
+from pgnn.graph.sides import sides_of_table
 from pgnn.io.tables import (
     NUMBER,
     Header,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 NODE_ID = ("id", "node", "nodeid", "name", "vertex")
+NODE_TYPE = ("type", "kind", "nodetype")
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 MOST_ALONE = 0.1  # share of lines that share no id with another, in files where most do
 
@@ -60,6 +62,8 @@ def read_graph(
     features: StrPath | None = None,
     id_column: Column | None = None,
     label: Column | None = None,
+    type_column: Column | None = None,
+    between: str | Sequence[str] | None = None,
     repeats: Repeats = "shortest",
 ) -> Graph:
     r"""Read a graph from a file: an edge list, a sparse matrix or GraphML.
@@ -99,6 +103,12 @@ def read_graph(
         id_column: Column of the ids in `features`, by default the first.
         label: Column of the labels in `features`, strings or integers. All other columns of
             `features` are features; without any, `x` is None.
+        type_column: Column of the types of nodes in `features`. By default one of words named
+            `type` or `kind`, if there is one.
+        between: The two kinds of nodes that links are asked about, such as "customer,product":
+            types, or the names of the two columns of ids. By default they are recognised: two
+            types, or two columns, that all edges lead across; see
+            `pgnn.graph.sides.sides_of_table`. "all": links between any two nodes.
         repeats: What an edge weighs that is listed more than once: "shortest", the smallest of its
             weights (right for lengths), or "sum", all together (right for strengths).
 
@@ -123,6 +133,8 @@ def read_graph(
         features=features,
         id_column=id_column,
         label=label,
+        type_column=type_column,
+        between=between,
         repeats=repeats,
     )
     return graph
@@ -139,6 +151,8 @@ def read_graph_with_notes(
     features: StrPath | None = None,
     id_column: Column | None = None,
     label: Column | None = None,
+    type_column: Column | None = None,
+    between: str | Sequence[str] | None = None,
     repeats: Repeats = "shortest",
 ) -> tuple[Graph, ReadNotes]:
     r"""Read a graph as `read_graph` does, and say how the file was read.
@@ -157,7 +171,12 @@ def read_graph_with_notes(
     _check_choice("header", header)
     nodes = None
     if features is not None:
-        nodes = read_node_table(as_path(features, "features"), id_column, label)
+        nodes = read_node_table(as_path(features, "features"), id_column, label, type_column)
+    elif type_column is not None:
+        raise PGNNError(
+            Parameter("type_column"), " names a column of a feature table; give ",
+            Parameter("features"), " too",
+        )  # fmt: skip
     elif id_column is not None or label is not None:
         raise PGNNError(
             Parameter("id_column"),
@@ -177,7 +196,7 @@ def read_graph_with_notes(
         listed = None if nodes is None else nodes.ids
         contents = read_edge_table(file, (source, target, weight), header, listed)
         contents = contents._replace(directed=bool(directed))
-    graph = _assemble(file, contents, nodes, repeats)
+    graph = _assemble(file, contents, nodes, between, repeats)
     notes = ReadNotes(
         path=file,
         num_nodes=graph.num_nodes,
@@ -190,6 +209,7 @@ def read_graph_with_notes(
         features=None if nodes is None else nodes.path,
         dropped_self_loops=graph.dropped_self_loops,
         dropped_repeats=graph.dropped_repeats,
+        sides=graph.sides,
     )
     return graph, notes
 
@@ -221,9 +241,16 @@ class NodeTable(NamedTuple):
     ids: pl.Series
     x: NDArray[np.float32] | None
     y: NDArray[Any] | None
+    types: NDArray[Any] | None = None
 
 
-def _assemble(path: Path, contents: Contents, nodes: NodeTable | None, repeats: Repeats) -> Graph:
+def _assemble(
+    path: Path,
+    contents: Contents,
+    nodes: NodeTable | None,
+    between: str | Sequence[str] | None,
+    repeats: Repeats,
+) -> Graph:
     """Join edges and node table into a graph."""
     nodes = nodes or NodeTable(path, contents.ids, contents.x, contents.y)
     known, listed = to_common_kind([contents.ids, nodes.ids])
@@ -235,8 +262,13 @@ def _assemble(path: Path, contents: Contents, nodes: NodeTable | None, repeats: 
             ")",
         )
     rows = _feature_rows(ids, listed, nodes.path)
+    columns = None
+    if contents.source is not None and contents.target is not None:
+        columns = (contents.source, contents.target)
+    types = None if nodes.types is None else nodes.types[rows]
     try:
-        return Graph.from_edges(
+        sides = sides_of_table(pairs, len(ids), columns=columns, types=types, between=between)
+        graph = Graph.from_edges(
             pairs,
             num_nodes=len(ids),
             weights=contents.weights,
@@ -246,6 +278,7 @@ def _assemble(path: Path, contents: Contents, nodes: NodeTable | None, repeats: 
             node_ids=as_node_names(ids),
             repeats=repeats,
         )
+        return replace(graph, sides=sides)
     except PGNNError as error:
         raise PGNNError(f"{path}: ", *error.args) from error
 
@@ -370,8 +403,13 @@ class _EdgeCheck:
 # ---------------------------------------------------------------------- node tables
 
 
-def read_node_table(path: Path, id_column: Column | None, label: Column | None) -> NodeTable:
-    """Read ids, features and labels of nodes."""
+def read_node_table(
+    path: Path,
+    id_column: Column | None,
+    label: Column | None,
+    type_column: Column | None = None,
+) -> NodeTable:
+    """Read ids, features, labels and types of nodes."""
     keys = [0 if id_column is None else id_column, *([] if label is None else [label])]
     table = read_table(path, None, keys, lambda names: plain_name(names[0]) in NODE_ID)
     table.require_width(2, "a node id and a feature or label")
@@ -380,9 +418,12 @@ def read_node_table(path: Path, id_column: Column | None, label: Column | None) 
     if len(set(named)) < len(named):
         names = Parameter("id_column"), " and ", Parameter("label")
         raise PGNNError(f"{path}: ", *names, f" are both {table.columns.called(named[0])}")
+    type_place = _type_place(table, named, type_column)
+    named += [] if type_place is None else [type_place]
     others = [position for position in range(table.columns.width) if position not in named]
-    check = _NodeCheck(table, named, others)
-    (ids, *labels), numbers = table.load(named, others, check)
+    roles = ["node id", *["label"] * (label is not None), *["type"] * (type_place is not None)]
+    check = _NodeCheck(table, named, roles, others)
+    (ids, *words), numbers = table.load(named, others, check)
     with np.errstate(over="ignore"):  # too large for float32 is reported as not finite
         features = numbers.to_numpy().astype(np.float32)
     if not np.isfinite(features).all():
@@ -390,8 +431,24 @@ def read_node_table(path: Path, id_column: Column | None, label: Column | None) 
     (ids,) = to_common_kind([ids])
     if ids.n_unique() < len(ids):
         _raise_repeated_node(table, named[0])
-    y = as_array(to_common_kind(labels)[0]) if labels else None
-    return NodeTable(path, ids, features if others else None, y)
+    y = None if label is None else as_array(to_common_kind(words[:1])[0])
+    types = None if type_place is None else as_array(to_common_kind(words[-1:])[0])
+    return NodeTable(path, ids, features if others else None, y, types)
+
+
+def _type_place(table: Table, named: list[int], type_column: Column | None) -> int | None:
+    """Return the position of the column of types: the one that was named, or one of words."""
+    if type_column is not None:
+        place = table.columns.position(type_column, "type_column")
+        if place == named[0]:
+            names = Parameter("id_column"), " and ", Parameter("type_column")
+            raise PGNNError(f"{table.path}: ", *names, f" are both {table.columns.called(place)}")
+        return place
+    for place, name in enumerate(table.columns.names or []):
+        if plain_name(name) in NODE_TYPE and place not in named:
+            fields = next((fields for _, _, fields in table.records()), None)
+            return None if fields is None or NUMBER.fullmatch(fields[place]) else place
+    return None
 
 
 @dataclass(frozen=True)
@@ -400,10 +457,11 @@ class _NodeCheck:
 
     table: Table
     named: list[int]
+    roles: list[str]
     features: list[int]
 
     def __call__(self, fields: Sequence[str]) -> Problem | None:
-        for position, role in zip(self.named, ("node id", "label"), strict=False):
+        for position, role in zip(self.named, self.roles, strict=True):
             if not fields[position]:
                 return (f"the {role} is missing; every node needs one",)
         for position in self.features:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph.columns import Columns, as_id_column
+from pgnn.graph.sides import Sides
 from pgnn.io.text import SEPARATOR_NAMES, Text, read_bytes, read_text, shown
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class ReadNotes:
         features: The table of nodes, or None.
         dropped_self_loops: Edges of a node with itself, which were left out.
         dropped_repeats: Edges that repeat another, which were left out.
+        sides: The two kinds of nodes that links are asked about, or None.
 
     Example:
         >>> header = Header(True, "its ids occur in no other line", guessed=True)
@@ -78,6 +80,7 @@ no other line; header=False reads it as an edge)
     features: Path | None = None
     dropped_self_loops: int = 0
     dropped_repeats: int = 0
+    sides: Sides | None = None
 
     def line(self, word_for: Callable[[str], str | None] = lambda _: None) -> str:
         """Say it in one line.
@@ -106,6 +109,8 @@ no other line; header=False reads it as an edge)
         ]
         if dropped:
             clauses.append(f"{' and '.join(dropped)} left out")
+        if self.sides is not None:
+            clauses.append(_two_kinds(self.sides))
         pieces = [f"{self.path.name}: {'; '.join(clauses)}", *self._on_the_header()]
         return PGNNError(*pieces).worded(word_for)
 
@@ -135,7 +140,17 @@ no other line; header=False reads it as an edge)
             "features": None if self.features is None else str(self.features),
             "dropped_self_loops": self.dropped_self_loops,
             "dropped_repeats": self.dropped_repeats,
+            "between": None if self.sides is None else list(self.sides.names),
         }
+
+
+def _two_kinds(sides: Sides) -> str:
+    """Say which two kinds of nodes links are asked about."""
+    left, right = sides.names
+    if sides.same:
+        return f"links are asked about between {len(sides.left_nodes):,} {left}"
+    kinds = f"{len(sides.left_nodes):,} {left}, {len(sides.right_nodes):,} {right}"
+    return f"two kinds of nodes, {kinds}: links are asked about across them"
 
 
 def _counted(count: int, what: str) -> str:

@@ -49,7 +49,8 @@ def draw_negatives(
     - "degree": the ends are drawn in proportion to their degrees in `graph`, so that both have as
       many neighbours as ends of links have.
 
-    Of a graph with sides, only pairs across them are drawn, the left node first.
+    Of a graph with sides, only pairs across them are drawn, the left node first. Where links are
+    ordered, each pair is turned at random.
 
     Args:
         generator: Source of randomness.
@@ -60,7 +61,7 @@ def draw_negatives(
         kind: Which pairs.
 
     Returns:
-        Pairs (smaller node, larger node), or (left, right), in random order.
+        Pairs (smaller node, larger node), or (left, right), or turned at random; in random order.
 
     Raises:
         PGNNError: If there are fewer.
@@ -74,7 +75,8 @@ def draw_negatives(
     """
     checks.one_of("negatives", kind, NEGATIVES)
     if kind == "uniform":
-        return draw_non_edges(generator, joined, graph.num_nodes, count, sides=graph.sides)
+        pairs = draw_non_edges(generator, joined, graph.num_nodes, count, sides=graph.sides)
+        return turned_at_random(generator, pairs) if graph.has_ordered_links else pairs
     plain = graph
     if graph.directed:
         plain = replace(Graph.from_edges(graph.edges(), graph.num_nodes), sides=graph.sides)
@@ -87,7 +89,15 @@ def draw_negatives(
             "were found; use ", Parameter("negatives=uniform"),
         )  # fmt: skip
     pairs = unordered_pairs(codes)
+    if graph.has_ordered_links:
+        return turned_at_random(generator, pairs)
     return pairs if graph.sides is None else graph.sides.left_first(pairs)
+
+
+def turned_at_random(generator: np.random.Generator, pairs: Pairs) -> Pairs:
+    """Return pairs, about half of them turned round."""
+    turned = generator.random(len(pairs)) < 0.5
+    return np.where(turned[:, None], pairs[:, ::-1], pairs)
 
 
 def _may_be_drawn(graph: Graph, codes: Codes, joined: Codes) -> Codes:

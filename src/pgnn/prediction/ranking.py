@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,8 +11,9 @@ from pgnn import checks
 from pgnn.errors import PGNNError
 from pgnn.evaluation.judging import hide_pairs
 from pgnn.graph import Graph
-from pgnn.pairs.codes import as_pairs, is_among, sorted_distinct, unordered_codes
-from pgnn.prediction.candidates import candidate_pairs, top_pairs
+from pgnn.pairs.codes import as_pairs, edge_codes, is_among
+from pgnn.pairs.columns import undirected
+from pgnn.prediction.candidates import both_ways, candidate_pairs, top_pairs
 from pgnn.training.learners import AnyLearner
 from pgnn.training.pair_learner import MISSING, PairLearner
 
@@ -26,7 +27,8 @@ class Predictions:
     """Pairs of nodes, best first (of several nodes asked about: node by node).
 
     Attributes:
-        pairs: Node indices `[m, 2]`; where nodes were asked about, they come first in their pairs.
+        pairs: Node indices `[m, 2]`: source and target, where links are ordered. If not, nodes that
+            were asked about come first in their pairs, else the left of two sides.
         scores: The chance of each pair for the base rate, `[m]`.
         spread: Its standard deviation over the members of the model, or over draws of anchor-sets:
             how much to trust the chance.
@@ -35,6 +37,8 @@ class Predictions:
         exact: Whether those were all there are.
         num_edges: Of pairs that were passed, how many are edges of the graph; each is scored
             without its own edge.
+        ends: What the two nodes of a pair are called: `source` and `target` where links have a
+            direction, the names of two sides, or `node1` and `node2`.
     """
 
     pairs: NDArray[np.int64]
@@ -44,6 +48,7 @@ class Predictions:
     how: str
     exact: bool
     num_edges: int = 0
+    ends: tuple[str, str] = ("node1", "node2")
 
 
 def predict(
@@ -57,7 +62,8 @@ def predict(
 ) -> Predictions:
     """Find the pairs of nodes with the highest scores.
 
-    Task "link": pairs without an edge, the best of the graph or of each node asked about. Task
+    Task "link": pairs without an edge, the best of the graph or of each node asked about; of a run
+    of ordered links, pairs from source to target; of a graph with sides, pairs across them. Task
     "pair": the most similar nodes of each node asked about, or of all nodes, joined or not.
 
     Not all n^2 pairs of a large graph are scored, but those within a few hops that share most, and
@@ -84,19 +90,34 @@ def predict(
     embedding = None
     if not by_pairs or (pair_task and graph.num_nodes <= _MAX_EMBEDDED):
         embedding = learner.embed(graph)
+    most = (_LIMIT_OF_BEST if by_pairs else _LIMIT) if limit is None else limit
+    ordered = _is_ordered(learner)
+    asked_graph = replace(graph, sides=None) if pair_task else graph
     candidates = candidate_pairs(
-        graph,
+        asked_graph,
         embedding,
         nodes=nodes,
         include_edges=pair_task,
-        limit=(_LIMIT_OF_BEST if by_pairs else _LIMIT) if limit is None else limit,
+        limit=max(1, most // 3) if ordered else most,
         num_neighbours=max(20, top) if pair_task else 20,
         metric=learner.recipe.decoder or "distance",
     )
-    pairs, _ = top_pairs(candidates, scorer.logits, top, per_node=listed)
+    if ordered:
+        candidates = both_ways(candidates, graph, nodes=nodes, most_turned=max(1, most // 3))
+    pairs, _ = top_pairs(candidates, scorer.logits, top, per_node=listed, ordered=ordered)
+    if listed is None and asked_graph.sides is not None:
+        pairs = asked_graph.sides.left_first(pairs)
     rate = base_rate if base_rate is not None else _base_rate(learner, graph)
     scores, spread = scorer.with_spread(pairs, base_rate=rate)
-    return Predictions(pairs, scores, spread, rate, candidates.how, candidates.exact)
+    return Predictions(
+        pairs,
+        scores,
+        spread,
+        rate,
+        candidates.how,
+        candidates.exact,
+        ends=_ends(learner, asked_graph, pairs),
+    )
 
 
 def score_pairs(
@@ -124,20 +145,43 @@ def score_pairs(
     asked = as_pairs(pairs, graph.num_nodes)
     if (asked[:, 0] == asked[:, 1]).any():
         raise PGNNError("a pair must be of two different nodes (got a node with itself)")
-    joined = sorted_distinct(unordered_codes(graph.edges().astype(np.int64)))
-    num_edges = int(np.count_nonzero(is_among(unordered_codes(asked), joined)))
+    ordered = _is_ordered(learner)
+    joined = np.sort(edge_codes(graph.edges(), graph.num_nodes, directed=ordered))
+    own = is_among(edge_codes(asked, graph.num_nodes, directed=ordered), joined)
+    num_edges = int(np.count_nonzero(own))
     seen = graph
     if num_edges and learner.recipe.task == "link" and not isinstance(learner, PairLearner):
         seen, _, _ = hide_pairs(graph, asked, np.zeros(len(asked), dtype=bool), rng=0)
     rate = base_rate if base_rate is not None else _base_rate(learner, graph)
     scores, spread = learner.scorer(seen).with_spread(asked, base_rate=rate)
     how = f"the {len(asked):,} pairs that were asked about"
-    return Predictions(asked, scores, spread, rate, how, True, num_edges)
+    ends = _ends(learner, graph, asked)
+    return Predictions(asked, scores, spread, rate, how, True, num_edges, ends)
+
+
+def _is_ordered(learner: AnyLearner) -> bool:
+    return isinstance(learner, PairLearner) and learner.links == "ordered"
+
+
+def _ends(learner: AnyLearner, graph: Graph, pairs: NDArray[np.int64]) -> tuple[str, str]:
+    """Return what the first and the second node of the pairs are called."""
+    sides = graph.sides
+    if _is_ordered(learner):
+        return "source", "target"
+    if learner.recipe.task == "link" and sides is not None and not sides.same and len(pairs):
+        if sides.left[pairs[:, 0]].all():
+            return sides.names
+        if sides.right[pairs[:, 0]].all():
+            return sides.names[1], sides.names[0]
+    return "node1", "node2"
 
 
 def _base_rate(learner: AnyLearner, graph: Graph) -> float:
     """Return the share of links among non-edges that training assumed."""
     if not isinstance(learner, PairLearner) or learner.recipe.task == "pair":
         return 0.5
-    free = graph.num_nodes * (graph.num_nodes - 1) / 2 - graph.num_edges
-    return float(np.clip(MISSING * graph.num_edges / max(free, 1), 1e-9, 0.5))
+    asked = graph
+    if graph.directed and not _is_ordered(learner):
+        asked = undirected(graph)
+    num_links, free = len(asked.links()), asked.num_free_pairs
+    return float(np.clip(MISSING * num_links / max(free, 1), 1e-9, 0.5))

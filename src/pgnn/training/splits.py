@@ -20,12 +20,11 @@ from pgnn import checks
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.names import NEGATIVES, PROTOCOLS, TASKS, Negatives, Protocol, Task
-from pgnn.pairs.codes import Pairs, as_pairs, sorted_distinct, unordered_codes
+from pgnn.pairs.codes import Pairs, as_pairs, edge_codes, sorted_distinct, unordered_codes
 from pgnn.pairs.labelled import LabelledPairs
 from pgnn.pairs.negatives import (
     draw_distinct,
     draw_negatives,
-    draw_non_edges,
     draw_not_stored,
 )
 from pgnn.pairs.sets import PairSet as PairSet
@@ -44,6 +43,7 @@ def split_links(
     val: float = 0.1,
     test: float = 0.1,
     negatives: Negatives = "uniform",
+    ordered: bool = False,
 ) -> Split:
     """Split the edges of one graph for link prediction.
 
@@ -53,7 +53,8 @@ def split_links(
 
     Of a directed graph, pairs are ordered edges. Scores of pairs are often symmetric, so both
     directions of a two-way edge go to the same part (shares are of joined pairs, not of edges),
-    and negatives, turned at random, are pairs without an edge in either direction.
+    unless scores are known to be `ordered`. Negatives, turned at random, are pairs without an edge
+    in either direction.
 
     Of a graph with sides, pairs of all parts are across them, the left node first. Other edges are
     visible and in no part.
@@ -71,6 +72,8 @@ def split_links(
         negatives: Which pairs are the negatives of the test part, see
             `pgnn.pairs.negatives.draw_negatives`; "two-hop" and "degree" are harder to tell from
             links. Those of other parts are uniform. Only with protocol "paper".
+        ordered: Whether what is learnt scores (u, v) other than (v, u). An edge from v to u is then
+            evidence for one from u to v, and each is hidden by itself.
 
     Raises:
         PGNNError: If there are too few edges for the parts or too few non-edges for the negatives.
@@ -94,7 +97,7 @@ def split_links(
         positives = [as_pairs(graph.edges()[part]) for part in parts]
         sets = _released_sets(positives, graph.num_nodes, generator)
         return Split(graph.with_edges(parts[0]), *sets)
-    parts = _edge_parts(graph, generator, val, test)
+    parts = _edge_parts(graph, generator, val, test, ordered=ordered and graph.has_ordered_links)
     visible = graph.with_edges(_with_other_edges(graph, parts[0]))
     sets = _with_non_edges(graph, parts, generator)
     if negatives != "uniform":
@@ -321,13 +324,21 @@ def _cut(pairs: Pairs, sizes: Sequence[int]) -> list[Pairs]:
 
 
 def _edge_parts(
-    graph: Graph, generator: np.random.Generator, val: float, test: float
+    graph: Graph,
+    generator: np.random.Generator,
+    val: float,
+    test: float,
+    *,
+    ordered: bool = False,
 ) -> list[NDArray[np.intp]]:
-    """Return which edges go to each part; both directions of a pair of nodes go to the same."""
+    """Return which edges go to each part; both directions of a pair to the same, if unordered."""
     asked = _asked_edges(graph)
-    codes = unordered_codes(as_pairs(graph.edges())[asked])
+    codes = edge_codes(graph.edges()[asked], graph.num_nodes, directed=True)
+    if not ordered:
+        codes = unordered_codes(as_pairs(graph.edges())[asked])
     joined, which = np.unique(codes, return_inverse=True)
-    sizes = _part_sizes(len(joined), val, test, "pairs of joined nodes")
+    of_what = "edges" if ordered else "pairs of joined nodes"
+    sizes = _part_sizes(len(joined), val, test, of_what)
     part = generator.permutation(np.repeat(np.arange(len(_PARTS)), sizes))[which]
     return [asked[part == index] for index in range(len(_PARTS))]
 
@@ -358,9 +369,7 @@ def _with_non_edges(
     edges = as_pairs(graph.edges())
     sizes = [len(part) for part in parts]
     joined = sorted_distinct(unordered_codes(edges))
-    negatives = draw_non_edges(generator, joined, graph.num_nodes, sum(sizes), sides=graph.sides)
-    if graph.has_ordered_links:
-        _turn_some(negatives, generator)
+    negatives = draw_negatives(generator, graph, joined, sum(sizes))
     return [
         PairSet.join(_oriented(graph, edges[part]), others)
         for part, others in zip(parts, _cut(negatives, sizes), strict=True)
@@ -380,15 +389,7 @@ def _with_hard_negatives(
     joined = sorted_distinct(unordered_codes(np.concatenate(taken)))
     count = len(test.negatives)
     negatives = draw_negatives(generator, visible, joined, count, kind=kind)
-    if graph.has_ordered_links:
-        _turn_some(negatives, generator)
     return PairSet.join(test.positives, negatives)
-
-
-def _turn_some(pairs: Pairs, generator: np.random.Generator) -> None:
-    """Turn about half of the pairs round, in place."""
-    turned = generator.random(len(pairs)) < 0.5
-    pairs[turned] = pairs[turned, ::-1]
 
 
 def _links_of_one_part(
