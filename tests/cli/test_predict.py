@@ -50,7 +50,7 @@ def test_own_pairs_are_scored_in_the_order_of_the_file(trained, command):
     assert found["scored"] == "the 5 pairs that were asked about"
     assert "2 edges of the graph among the pairs; a pair's own edge was not read" in done.stderr
     lines = (trained / "s.csv").read_text().splitlines()
-    assert lines[0] == "source,target,score,spread"
+    assert lines[0] == "node1,node2,score,spread"  # edges of this graph have no direction
     assert [line.split(",")[0] for line in lines[1:]] == [u for u, _ in pairs]
     shown = command("predict", "run", "edges.csv", "--pairs", "p.csv")
     assert "chances of your pairs" in shown.stdout

@@ -178,7 +178,7 @@ def evaluate(
     scores, spread = scorer.with_spread(judged.pairs, base_rate=rate)
     is_link = learner.recipe.task == "link"
     result = judge_model([(seen, judged)], [scores], base_rate=rate, hidden=is_link)
-    more = judge_more(graph, seen, judged, scorer.logits, heuristics=False) if is_link else {}
+    more = judge_more(seen, judged, scorer.logits, heuristics=False) if is_link else {}
     metrics = result.test.metrics | more.get(MODEL, {})
     return Evaluation(
         task=learner.recipe.task,

@@ -181,7 +181,6 @@ _PER_NODE_PAIRS = 60_000  # most pairs that are scored to rank nodes for nodes
 
 
 def judge_more(
-    graph: Graph,
     seen: Graph,
     pairs: PairSet,
     score: Callable[[Pairs], NDArray[np.float64]],
@@ -200,8 +199,7 @@ def judge_more(
       share of their hidden links that are hits.
 
     Args:
-        graph: The whole graph.
-        seen: What a model may see of it.
+        seen: What a model may see of the graph.
         pairs: The pairs it is judged by.
         score: Scores pairs, `[m, 2]` to `[m]`.
         heuristics: Whether to judge scores that need no learning as well.
@@ -211,9 +209,10 @@ def judge_more(
         Metrics by the name of a heuristic; those of `score` under "model".
     """
     scores: dict[str, NDArray[np.float64]]
-    if graph.has_ordered_links:
-        edges = np.sort(edge_codes(graph.edges(), graph.num_nodes, directed=True))
-        back = edge_codes(pairs.positives[:, ::-1], graph.num_nodes, directed=True)
+    if seen.has_ordered_links:
+        known = np.concatenate([seen.edges(), pairs.positives])
+        edges = np.sort(edge_codes(known, seen.num_nodes, directed=True))
+        back = edge_codes(pairs.positives[:, ::-1], seen.num_nodes, directed=True)
         links = pairs.positives[~is_among(back, edges)]
         if not len(links):
             return {}
@@ -221,7 +220,7 @@ def judge_more(
         labels = np.arange(len(both)) < len(links)
         scores = {MODEL: score(both), **(all_heuristics(seen, both) if heuristics else {})}
         return {name: {"direction_auc": roc_auc(labels, s)} for name, s in scores.items()}
-    sides = graph.sides
+    sides = seen.sides
     if sides is None or sides.same or not pairs.labels.any():
         return {}
     links = sides.left_first(pairs.positives)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pgnn.graph import Graph
-from pgnn.pairs.codes import as_pairs, unordered_codes
+from pgnn.pairs.codes import as_pairs, fold_of_pairs
 from pgnn.positions import anchor_distances, sample_anchor_sets
 from pgnn.threads import resolve_threads
 
@@ -23,11 +23,9 @@ Array = NDArray[np.float64]
 
 _KINDS = ("level_drop", "bound_out", "bound_in", "barred_out", "barred_in")
 ORDER_COLUMNS = tuple(f"{kind}_{way}" for way in ("forward", "backward") for kind in _KINDS)
-NUM_FOLDS = 8
 _PULL = 0.1  # of each level towards 0: where little is known, levels stay near each other
 _MAX_ITERATIONS = 500
 _BLOCK_PAIRS = 1 << 14
-_PRIME = np.uint64(0x9E3779B97F4A7C15)  # Knuth's multiplier: neighbouring codes get other folds
 
 
 def pair_orders(
@@ -88,12 +86,6 @@ def pair_orders(
             result[block, 1:half] = _bounds(*ends)
             result[block, half + 1 :] = _bounds(ends[1], ends[0], ends[3], ends[2])
     return result
-
-
-def fold_of_pairs(pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the fold of each pair, the same for (u, v) and (v, u), `[m]`."""
-    mixed = unordered_codes(pairs).astype(np.uint64) * _PRIME  # wraps around
-    return ((mixed >> np.uint64(40)) % np.uint64(NUM_FOLDS)).astype(np.int64)
 
 
 def node_levels(graph: Graph) -> Array:

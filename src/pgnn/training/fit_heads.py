@@ -48,7 +48,7 @@ _WARM = 0.1  # share of steps in which the learning rate rises
 _FLAT = 0.5  # share of steps after which it falls
 _PATIENCE = 0.35  # share of rounds without progress after which training stops
 _HELD = (500, 2500)  # most held-out links and negatives per member that rounds are judged by
-_LINEAR_LINKS = 500  # with so many links, half of a logit is that of the linear part
+LINEAR_LINKS = 500  # with so many links, half of a logit is that of the linear part
 _LINEAR_ROWS = (1500, 7500)  # most links and negatives that it is fitted to
 _SCORED = 1 << 15  # rows scored at once
 _CHECKPOINT_SECONDS = 10.0
@@ -74,7 +74,8 @@ class HeadData:
         validation: Whether each row is of a graph that is only to choose the best round by. Where
             there are such graphs, every member learns from all others.
         turned: Of each row that is a link from u to v, the row of the pair from v to u, described
-            without the link as well; -1 where that is a link, too, or links are not ordered.
+            without the link as well; -1 where that is a link, too, or the row is no link. None where
+            links are not ordered.
     """
 
     columns: NDArray[np.float32]
@@ -87,7 +88,7 @@ class HeadData:
     log_missing: NDArray[np.float32]
     graph: NDArray[np.int64]
     validation: NDArray[np.bool_]
-    turned: NDArray[np.int64]
+    turned: NDArray[np.int64] | None = None
 
     def digest(self) -> str:
         """Return a fingerprint of all of it."""
@@ -117,6 +118,7 @@ def fit_heads(
     data: HeadData,
     recipe: Recipe,
     *,
+    linear_links: int = LINEAR_LINKS,
     checkpoint: Path | None = None,
     resume: bool = False,
     progress: Progress | None = None,
@@ -127,6 +129,7 @@ def fit_heads(
         heads: The heads, with fresh weights.
         data: Pairs to learn from.
         recipe: The settings.
+        linear_links: With so many links, half of a logit is that of the linear part.
         checkpoint: File to write the state to now and then.
         resume: Whether to go on from the checkpoint if there is one.
         progress: Called after each round.
@@ -140,7 +143,7 @@ def fit_heads(
             "at least two positive and two negative pairs are needed to learn from "
             f"(got {len(data.positive)} and {len(data.negative)})"
         )
-    run = _Run(heads, data, recipe)
+    run = _Run(heads, data, recipe, linear_links)
     if checkpoint is not None and resume and checkpoint.exists():
         run.restore(checkpoint)
     with torch.random.fork_rng(devices=[]), one_thread():
@@ -151,8 +154,11 @@ def fit_heads(
 class _Run:
     """The state of training: everything a checkpoint holds."""
 
-    def __init__(self, heads: PairHeads, data: HeadData, recipe: Recipe) -> None:
+    def __init__(
+        self, heads: PairHeads, data: HeadData, recipe: Recipe, linear_links: int
+    ) -> None:
         self.heads, self.data, self.recipe = heads, data, recipe
+        self.linear_links = linear_links
         self.device = next(heads.parameters()).device
         self.parameters = list(heads.parameters())
         assert recipe.lr is not None, "the recipe is not resolved"
@@ -171,8 +177,9 @@ class _Run:
         self.ends = torch.from_numpy(data.ends).to(self.device)
         self.log_density = torch.from_numpy(data.log_density).to(self.device)
         self.log_missing = torch.from_numpy(data.log_missing).to(self.device)
-        self.turned = torch.from_numpy(data.turned).to(self.device)
-        self.has_turned = bool((data.turned >= 0).any())
+        turned = np.full(len(data.columns), -1) if data.turned is None else data.turned
+        self.turned = torch.from_numpy(turned).to(self.device)
+        self.has_turned = bool((turned >= 0).any())
         self.batch = _BATCH[recipe.task]
         self.folds = _Folds.of(data, heads.num_members, recipe.seed)
         wanted = _num_steps(data, recipe.task)
@@ -332,7 +339,8 @@ class _Run:
                 )
             )
         fitted = torch.stack(solutions)
-        self.heads.lean(fitted[:, :-1], fitted[:, -1], _LINEAR_LINKS / (count + _LINEAR_LINKS))
+        share = self.linear_links / (count + self.linear_links)
+        self.heads.lean(fitted[:, :-1], fitted[:, -1], share)
 
     def _out_of_fold(self, rows: NDArray[np.int64], fold: NDArray[np.int64]) -> NDArray[np.float64]:
         logits = np.empty(len(rows))

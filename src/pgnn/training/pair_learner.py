@@ -35,7 +35,7 @@ from pgnn.positions import anchor_ppr, sample_anchor_sets
 from pgnn.training.batches import default_num_sets
 from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
 from pgnn.training.fit import Fit, Progress
-from pgnn.training.fit_heads import HeadData, fit_heads
+from pgnn.training.fit_heads import LINEAR_LINKS, HeadData, fit_heads
 from pgnn.training.learner import feature_scale, read_feature_scale, usable_device
 from pgnn.training.proposals import propose_negatives
 from pgnn.training.recipe import Recipe
@@ -103,6 +103,9 @@ _DROPOUT = 0.1  # of task "pair", whose graphs differ more than those of links
 _VAL_PAIRS = 40_000  # that rounds are judged by, over all graphs
 _BLOCK_PAIRS = 1 << 18  # described and scored at once
 _KEPT = 0.3  # least share of links that must stay when those of lone nodes are left out
+# A product has many links, all described with a degree less by one than in its other pairs: networks
+# learn that, and rank the products of a customer worse than the linear part, which cannot.
+_ACROSS_LINEAR_LINKS = 10_000
 _DAMAGED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError)
 
 
@@ -242,6 +245,7 @@ class PairLearner:
             self.model.heads,
             scaled,
             self.recipe,
+            linear_links=_ACROSS_LINEAR_LINKS if self.links == "across" else LINEAR_LINKS,
             checkpoint=checkpoint,
             resume=resume,
             progress=progress,
@@ -336,7 +340,6 @@ class PairLearner:
             np.full_like(none, -np.inf),
             np.zeros(len(pairs), dtype=np.int64),
             np.zeros(len(pairs), dtype=bool),
-            np.full(len(pairs), -1),
         )
 
     # ------------------------------------------------------------------ asking
@@ -598,10 +601,15 @@ def _joined(parts: Sequence[HeadData], features: Sequence[Floats | None]) -> Hea
         np.concatenate([part.log_missing for part in parts]),
         np.repeat(np.arange(len(parts)), [len(part.columns) for part in parts]),
         np.concatenate([part.validation for part in parts]),
-        np.concatenate(
-            [np.where(p.turned < 0, -1, p.turned + s) for p, s in zip(parts, starts, strict=True)]
-        ),
+        np.concatenate([_shifted(part, start) for part, start in zip(parts, starts, strict=True)]),
     )
+
+
+def _shifted(part: HeadData, start: int) -> NDArray[np.int64]:
+    """Return the rows of turned pairs of one graph among those of all graphs."""
+    if part.turned is None:
+        return np.full(len(part.columns), -1)
+    return np.where(part.turned < 0, -1, part.turned + start)
 
 
 def _typical_rows(data: HeadData, rng: np.random.Generator) -> Floats:

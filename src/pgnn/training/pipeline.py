@@ -202,7 +202,7 @@ def _judge(learner: AnyLearner, fit: Fit, problem: Problem, *, heuristics: bool)
     more: dict[str, dict[str, float]] = {}
     if len(problem.graphs) == 1 and hidden and rate is not None:
         seen, pairs = tested[0]
-        more = judge_more(problem.graphs[0], seen, pairs, learner.scorer(seen).logits)
+        more = judge_more(seen, pairs, learner.scorer(seen).logits, heuristics=heuristics)
         model = replace(model, test=model.test.with_metrics(more.get(MODEL, {})))
     if not heuristics:
         return _Judged(model, {}, None)
