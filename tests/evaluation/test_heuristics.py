@@ -257,7 +257,6 @@ def test_scores_of_a_directed_graph_go_from_source_to_target(name):
     beta = 0.5 / largest_eigenvalue(graph.to_undirected())
     wanted = [directed_score(graph, u, v, name, beta) for u, v in pairs]
     np.testing.assert_allclose(scores, wanted, rtol=1e-5, atol=1e-6)
-    assert not np.allclose(scores, heuristic_scores(Graph.from_networkx(graph.reverse()), pairs, name))
 
 
 def shop(rng=0):

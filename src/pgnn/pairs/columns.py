@@ -17,12 +17,7 @@ from pgnn.pairs.codes import as_pairs
 from pgnn.pairs.collaborative import TASTE_COLUMNS, pair_tastes
 from pgnn.pairs.orders import ORDER_COLUMNS, pair_orders
 from pgnn.pairs.positions import POSITION_COLUMNS, pair_positions
-from pgnn.pairs.proximities import (
-    ENDPOINT_COLUMNS,
-    PairProximities,
-    pair_proximities,
-    proximity_columns,
-)
+from pgnn.pairs.proximities import PairProximities, pair_proximities, proximity_columns
 from pgnn.pairs.similarity import SIMILARITY_COLUMNS, pair_similarities
 
 MAX_HOPS = 9  # farther pairs are equally far: positions tell them apart
@@ -74,7 +69,8 @@ def column_names(task: Task = "link", links: Links = "any") -> tuple[str, ...]:
     if task == "pair":
         return SIMILARITY_COLUMNS
     if links == "across":
-        return (*_across_columns(), "hub_promoted", *TASTE_COLUMNS, *POSITION_COLUMNS)
+        near = proximity_columns(ends="ordered")
+        return (*near, "hub_promoted", *TASTE_COLUMNS, *POSITION_COLUMNS)
     plain = (*proximity_columns(), "hub_promoted", *POSITION_COLUMNS)
     if links == "any":
         return plain
@@ -166,7 +162,6 @@ def describe_pairs(
     )
     parts = [_scaled(near), _hub_promoted(near)]
     if links == "across":
-        parts[0] = parts[0][:, [near.columns.index(name) for name in _across_columns()]]
         tastes = pair_tastes(plain, checked, num_threads=num_threads)
         parts.append(np.log(np.maximum(tastes, _FLOOR)))
     where = pair_positions(
@@ -215,16 +210,6 @@ def _describe_order(
 def _ordered_columns() -> tuple[str, ...]:
     """Proximities of a directed graph that an undirected one does not have."""
     return tuple(name for name in proximity_columns(directed=True) if name != "same_component")
-
-
-def _across_columns() -> tuple[str, ...]:
-    """Proximities that are read across two sides: of endpoints, degrees and strengths alone.
-
-    What else is known of an endpoint tells which node it is. A head that knows the node learns which
-    of its pairs had an edge left out, and ranks products for a customer worse for it.
-    """
-    left_out = tuple(f"{name}_" for name in ENDPOINT_COLUMNS)
-    return tuple(name for name in proximity_columns(ends="ordered") if not name.startswith(left_out))
 
 
 def across_sides(graph: Graph, pairs: NDArray[np.int64]) -> NDArray[np.int64]:

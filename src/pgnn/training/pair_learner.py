@@ -103,8 +103,8 @@ _DROPOUT = 0.1  # of task "pair", whose graphs differ more than those of links
 _VAL_PAIRS = 40_000  # that rounds are judged by, over all graphs
 _BLOCK_PAIRS = 1 << 18  # described and scored at once
 _KEPT = 0.3  # least share of links that must stay when those of lone nodes are left out
-# A product has many links, all described with a degree less by one than in its other pairs: networks
-# learn that, and rank the products of a customer worse than the linear part, which cannot.
+# Networks order all pairs best; what is best for one customer they order worse than the linear part
+# does while links are few.
 _ACROSS_LINEAR_LINKS = 10_000
 _DAMAGED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError)
 
