@@ -18,6 +18,7 @@ from pgnn.evaluation.judging import (
     judge,
     judge_graphs,
     judge_heuristics,
+    judge_more,
     roc_points,
 )
 from pgnn.training.splits import PairSet

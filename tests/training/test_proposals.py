@@ -73,7 +73,9 @@ def test_proposals_across_sides_have_the_stated_densities():
     joined = rng.random((6, 5)) < 0.45
     pairs = np.array([(c, 6 + p) for c in range(6) for p in range(5)])
     free = ~joined[pairs[:, 0], pairs[:, 1] - 6]
-    graph = Graph.from_edges(pairs[~free], 11).with_sides(["p" if v > 5 else "c" for v in range(11)])
+    graph = Graph.from_edges(pairs[~free], 11).with_sides(
+        ["p" if v > 5 else "c" for v in range(11)]
+    )
     made = propose_negatives(graph, None, 300_000, rng=rng)
     assert made.num_free == free.sum()
     assert made.rates["two-step"] == 0

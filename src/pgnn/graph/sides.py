@@ -184,7 +184,9 @@ def sides_of_types(types: ArrayLike, between: Sequence[str] | None = None) -> Si
     left, right = as_between(between)
     for name in (left, right):
         if name not in kinds:
-            raise PGNNError(Parameter("between"), f": there is no type {name!r}; there are {listed}")
+            raise PGNNError(
+                Parameter("between"), f": there is no type {name!r}; there are {listed}"
+            )
     return Sides(words == left, words == right, (left, right))
 
 

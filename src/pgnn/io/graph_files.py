@@ -197,6 +197,12 @@ def read_graph_with_notes(
         contents = read_edge_table(file, (source, target, weight), header, listed)
         contents = contents._replace(directed=bool(directed))
     graph = _assemble(file, contents, nodes, between, repeats)
+    if type_column is not None and between is None and graph.sides is None:
+        raise PGNNError(
+            f"{file}: ", Parameter("type_column"), " alone does not tell which links are asked "
+            "about: not every edge leads from one of two types to the other; name two types with ",
+            Parameter("between"),
+        )  # fmt: skip
     notes = ReadNotes(
         path=file,
         num_nodes=graph.num_nodes,

@@ -307,7 +307,6 @@ class _Job:
         how = f"{words}: {len(taken.codes):,} of {self.total:,} {self.kind}"
         return Candidates(ordered_pairs(taken.codes, n), False, how)
 
-
     def _across(self, found: Ranked) -> Ranked:
         """Return of what sources found the nodes across the sides, if the graph has sides."""
         sides = self.graph.sides

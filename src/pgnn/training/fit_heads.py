@@ -154,9 +154,7 @@ def fit_heads(
 class _Run:
     """The state of training: everything a checkpoint holds."""
 
-    def __init__(
-        self, heads: PairHeads, data: HeadData, recipe: Recipe, linear_links: int
-    ) -> None:
+    def __init__(self, heads: PairHeads, data: HeadData, recipe: Recipe, linear_links: int) -> None:
         self.heads, self.data, self.recipe = heads, data, recipe
         self.linear_links = linear_links
         self.device = next(heads.parameters()).device
