@@ -313,8 +313,8 @@ def shop(customers=90, products=50, seed=0):
     edges = []
     for customer in range(customers):
         taste = np.where(np.arange(products) % 3 == customer % 3, 6.0, 1.0) * liked
-        for item in rng.choice(products, size=6, replace=False, p=taste / taste.sum()).tolist():
-            edges.append((customer, customers + item))
+        items = rng.choice(products, size=6, replace=False, p=taste / taste.sum())
+        edges += [(customer, customers + item) for item in items.tolist()]
     graph = Graph.from_edges(edges, customers + products)
     return graph.with_sides(["customer"] * customers + ["product"] * products)
 

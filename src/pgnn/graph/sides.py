@@ -218,8 +218,9 @@ def sides_of_table(
 
     Example:
         >>> buys = np.array([(0, 2), (1, 2), (1, 3)])
-        >>> sides_of_table(buys, 4, columns=("customer_id", "product_id"))
-        >>> sides_of_table(buys, 4, columns=("customer_id", "product_id"), between="product,customer")
+        >>> names = ("customer_id", "product_id")
+        >>> sides_of_table(buys, 4, columns=names)
+        >>> sides_of_table(buys, 4, columns=names, between="product,customer")
         Sides(product=2, customer=2)
     """
     if between == "all":
@@ -237,8 +238,8 @@ def sides_of_table(
     left, right = (np.bincount(pairs[:, place], minlength=num_nodes) > 0 for place in (0, 1))
     if (left & right).any():
         raise PGNNError(
-            Parameter("between"), f": {np.count_nonzero(left & right):,} ids stand in both columns, "
-            "so the columns do not tell two kinds of nodes; give ", Parameter("type_column"),
+            Parameter("between"), f": {np.count_nonzero(left & right):,} ids stand in both columns,"
+            " so the columns do not tell two kinds of nodes; give ", Parameter("type_column"),
             ", or, if they are different nodes, write different ids",
         )  # fmt: skip
     if columns is not None and not all(map(str.isdecimal, columns)):

@@ -228,8 +228,8 @@ def _draw_across(generator: np.random.Generator, joined: Codes, sides: Sides, co
     if count > free:
         raise PGNNError(
             f"the graph is too dense: {count} negative pairs are needed, one for each positive, "
-            f"but only {free} pairs of {' and '.join(sides.names)} are not joined by an edge; leave "
-            "out some edges first"
+            f"but only {free} pairs of {' and '.join(sides.names)} are not joined by an edge; "
+            "leave out some edges first"
         )
     drawn = step_over(draw_distinct(generator, count, free), sorted_distinct(codes))
     chosen = unordered_pairs(drawn) if sides.same else np.stack(np.divmod(drawn, len(right)), 1)

@@ -74,8 +74,8 @@ class HeadData:
         validation: Whether each row is of a graph that is only to choose the best round by. Where
             there are such graphs, every member learns from all others.
         turned: Of each row that is a link from u to v, the row of the pair from v to u, described
-            without the link as well; -1 where that is a link, too, or the row is no link. None where
-            links are not ordered.
+            without the link as well; -1 where that is a link, too, or the row is no link. None
+            where links are not ordered.
     """
 
     columns: NDArray[np.float32]
