@@ -257,6 +257,7 @@ def test_facts_of_a_graph_count_what_there_is():
         "classes": 2,
         "dropped_self_loops": 1,
         "dropped_repeats": 1,
+        "between": None,
     }
     assert GraphFacts.of(Graph.from_edges([(0, 1)], directed=True)).classes == 0
 
