@@ -1,5 +1,7 @@
 """`pgnn predict`."""
 
+import random
+
 import pytest
 
 from cli_helpers import FEW, community_edges, document, metrics_of, write_table
@@ -50,7 +52,7 @@ def test_own_pairs_are_scored_in_the_order_of_the_file(trained, command):
     assert found["scored"] == "the 5 pairs that were asked about"
     assert "2 edges of the graph among the pairs; a pair's own edge was not read" in done.stderr
     lines = (trained / "s.csv").read_text().splitlines()
-    assert lines[0] == "source,target,score,spread"
+    assert lines[0] == "node1,node2,score,spread"  # edges of this graph have no direction
     assert [line.split(",")[0] for line in lines[1:]] == [u for u, _ in pairs]
     shown = command("predict", "run", "edges.csv", "--pairs", "p.csv")
     assert "chances of your pairs" in shown.stdout
@@ -200,3 +202,79 @@ def test_groups_are_listed_with_labels_of_unlabelled_nodes(trained, command):
     shown = command("predict", "--groups", "new", "edges.csv")
     assert "groups of nodes" in shown.stdout
     assert "3 labels predicted" in shown.stderr
+
+
+def write_shop(path):
+    """Customers of three tastes buy products, popular ones rather."""
+    rng = random.Random(0)
+    rows = set()
+    for customer in range(40):
+        for _ in range(6):
+            product = min(int(rng.expovariate(0.12)), 26)
+            product += -product % 3 + customer % 3 if rng.random() < 0.7 else 0
+            rows.add((f"C{customer:04d}", f"P{product:04d}"))
+    write_table(path, sorted(rows), ("customer", "product"))
+
+
+def test_a_shop_is_recommended_products_to_customers_only(command, tmp_path):
+    write_shop(tmp_path / "shop.csv")
+    done = command("train", "shop.csv", "--out", "run", *FEW)
+    assert done.code == 0, done.stderr
+    assert "two kinds of nodes, 40 customer" in done.stderr
+    assert "hits@10 for each customer" in done.stdout
+    metrics = metrics_of(tmp_path / "run")
+    assert metrics["graph"]["between"] == ["customer", "product"]
+    assert "common neighbours" not in metrics["heuristics"]
+    for name in ("popularity", "item-based filtering"):
+        assert 0 <= metrics["heuristics"][name]["metrics"]["hits@10_per_node"] <= 1
+    links = document(command("predict", "run", "shop.csv", "--top", 10, "--json"))["links"]
+    assert [(link["source"][0], link["target"][0]) for link in links] == [("C", "P")] * 10
+    own = document(command("predict", "run", "shop.csv", "--node", "C0007", "--json"))
+    assert own["ends"] == ["customer", "product"]
+    assert {link["source"] for link in own["links"]} == {"C0007"}
+    assert all(link["target"].startswith("P") for link in own["links"])
+    bought = (tmp_path / "shop.csv").read_text()
+    assert not any(f"C0007,{link['target']}\n" in bought for link in own["links"])
+    again = document(command("evaluate", "run", "shop.csv", "--json"))
+    assert again["metrics"]["roc_auc"] == metrics["test_auc"]
+    assert again["metrics"]["hits@10_per_node"] == metrics["test"]["hits@10_per_node"]
+    # A run remembers its sides: fewer rows than are recognised by themselves.
+    few = "".join((tmp_path / "shop.csv").read_text().splitlines(keepends=True)[:20])
+    (tmp_path / "few.csv").write_text(few)
+    links = document(command("predict", "run", "few.csv", "--json"))["links"]
+    assert {(link["source"][0], link["target"][0]) for link in links} == {("C", "P")}
+    write_table(tmp_path / "p.csv", [("C0001", "C0002")], ("a", "b"))
+    refused = command("predict", "run", "shop.csv", "--pairs", "p.csv")
+    assert refused.code == 2
+    assert "not across these sides" in refused.stderr
+
+
+def test_directed_links_name_source_and_target(command, tmp_path):
+    rng = random.Random(0)
+    edges = {(f"n{t}", f"n{rng.randrange(t)}") for t in range(5, 60) for _ in range(4)}
+    write_table(tmp_path / "cites.csv", sorted(edges), ("citing", "cited"))
+    done = command("train", "cites.csv", "--directed", "--out", "run", *FEW)
+    assert done.code == 0, done.stderr
+    assert "direction, an edge against the same edge turned round: AUC pgnn-best" in done.stdout
+    metrics = metrics_of(tmp_path / "run")
+    assert metrics["direction_auc"] == metrics["test"]["direction_auc"] > 0.5
+    again = document(command("evaluate", "run", "cites.csv", "--json"))
+    assert again["direction_auc"] == metrics["direction_auc"]
+    table = command("predict", "run", "cites.csv", "--top", 3, "-o", "links.csv")
+    assert "source" in table.stdout
+    assert (tmp_path / "links.csv").read_text().startswith("source,target,score")
+    own = document(command("predict", "run", "cites.csv", "--node", "n30", "--json"))
+    assert own["directed"]
+    ends = [(link["source"], link["target"]) for link in own["links"]]
+    assert all("n30" in pair for pair in ends)
+    assert not set(ends) & edges
+    refused = command("predict", "run", "cites.csv", "--undirected")
+    assert refused.code == 2
+    assert "--directed" in refused.stderr
+
+
+def test_undirected_links_do_not_pretend_a_direction(trained, command):
+    done = command("predict", "run", "edges.csv", "--top", 3)
+    assert "node1" in done.stdout
+    assert "source" not in done.stdout
+    assert document(command("predict", "run", "edges.csv", "--json"))["directed"] is False

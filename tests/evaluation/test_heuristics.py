@@ -9,9 +9,12 @@ from hypothesis import strategies as st
 from pgnn import Graph, PGNNError
 from pgnn.evaluation import heuristics
 from pgnn.evaluation.heuristics import (
+    DIRECTED_HEURISTICS,
     HEURISTICS,
+    SIDED_HEURISTICS,
     all_heuristics,
     heuristic_named,
+    heuristic_names,
     heuristic_scores,
 )
 from pgnn.evaluation.metrics import roc_auc
@@ -79,7 +82,7 @@ def test_scores_equal_networkx_on_the_graph_without_the_pair(name, kind):
 
 
 @settings(max_examples=40)
-@given(graph=graphs(max_nodes=9), data=st.data())
+@given(graph=graphs(max_nodes=9, directed=False), data=st.data())
 def test_scores_of_any_graph_equal_networkx(graph, data):
     plain = nx.Graph(graph.edges().tolist())
     plain.add_nodes_from(range(graph.num_nodes))
@@ -94,8 +97,8 @@ def test_scores_of_any_graph_equal_networkx(graph, data):
 
 @pytest.mark.parametrize("name", HEURISTICS)
 @settings(max_examples=15)
-@given(graph=graphs(), data=st.data())
-def test_scores_are_symmetric_and_finite_and_blind_to_weights_and_directions(name, graph, data):
+@given(graph=graphs(directed=False), data=st.data())
+def test_scores_are_symmetric_and_finite_and_blind_to_weights(name, graph, data):
     index = st.integers(0, graph.num_nodes - 1)
     different = st.tuples(index, index).filter(lambda pair: pair[0] != pair[1])
     pairs = data.draw(st.lists(different, max_size=20)) if graph.num_nodes > 1 else []
@@ -212,12 +215,88 @@ def test_shortest_paths_tell_communities_apart_though_own_edges_are_not_seen():
     assert np.mean(areas) == pytest.approx(0.988, abs=0.005)  # 0.999 with own edges
 
 
+RING = Graph.from_edges([(v, (v + 1) % 8) for v in range(8)])
+
+
 @pytest.mark.parametrize("name", HEURISTICS)
 def test_a_heuristic_is_found_by_its_name_however_it_is_written(name):
     for written in (name, name.upper(), name.replace(" ", "-"), name.replace("-", "_")):
-        assert heuristic_named(written) == name
+        assert heuristic_named(written, RING) == name
 
 
 def test_an_unknown_heuristic_is_refused_with_the_list():
     with pytest.raises(PGNNError, match=r"model must be one of shortest path, .* \(got 'cat'\)"):
-        heuristic_named("cat")
+        heuristic_named("cat", RING)
+
+
+def directed_score(graph, u, v, name, beta):
+    """A heuristic of the directed graph without the edge from u to v, the slow and obvious way."""
+    matrix = nx.to_numpy_array(graph, nodelist=sorted(graph)) > 0
+    matrix = matrix.astype(float)
+    matrix[u, v] = 0
+    out, into = matrix.sum(axis=1), matrix.sum(axis=0)
+    successors = [w for w in range(len(matrix)) if matrix[u, w] and matrix[v, w]]
+    predecessors = [w for w in range(len(matrix)) if matrix[w, u] and matrix[w, v]]
+    between = [w for w in range(len(matrix)) if matrix[u, w] and matrix[w, v]]
+    if name == "katz":
+        return (np.linalg.inv(np.eye(len(matrix)) - beta * matrix) - np.eye(len(matrix)))[u, v]
+    if name == "pagerank":
+        scaled = matrix / np.sqrt(np.maximum(out, 1))[:, None] / np.sqrt(np.maximum(into, 1))
+        return np.linalg.inv(np.eye(len(matrix)) - 0.85 * scaled)[u, v]
+    if name == "shortest path":
+        hops = nx.single_source_shortest_path_length(nx.DiGraph(matrix), u)
+        return -hops.get(v, 1001)
+    if name == "3-paths":
+        return sum(
+            1 / np.sqrt(out[a] * into[b])
+            for a in range(len(matrix))
+            for b in range(len(matrix))
+            if matrix[u, a] and matrix[a, b] and matrix[b, v] and a != v and b != u
+        )
+    return {
+        "2-paths": len(between),
+        "common successors": len(successors),
+        "common predecessors": len(predecessors),
+        "Adamic-Adar": sum(1 / np.log(into[w]) for w in successors)
+        + sum(1 / np.log(out[w]) for w in predecessors),
+        "resource allocation": sum(1 / out[w] for w in between),
+        "preferential attachment": out[u] * into[v],
+    }[name]
+
+
+@pytest.mark.parametrize("name", DIRECTED_HEURISTICS)
+def test_scores_of_a_directed_graph_go_from_source_to_target(name):
+    graph = nx.gnp_random_graph(14, 0.15, seed=3, directed=True)
+    pairs = [(u, v) for u in range(14) for v in range(14) if u != v]
+    scores = heuristic_scores(Graph.from_networkx(graph), pairs, name)
+    beta = 0.5 / largest_eigenvalue(graph.to_undirected())
+    wanted = [directed_score(graph, u, v, name, beta) for u, v in pairs]
+    np.testing.assert_allclose(scores, wanted, rtol=1e-5, atol=1e-6)
+
+
+def shop(rng=0):
+    edges = np.random.default_rng(rng).random((8, 6)) < 0.4
+    pairs = [(c, 8 + p) for c in range(8) for p in range(6)]
+    graph = Graph.from_edges([(c, p) for c, p in pairs if edges[c, p - 8]], 14)
+    return graph.with_sides(["customer"] * 8 + ["product"] * 6), pairs
+
+
+def test_across_two_sides_heuristics_are_those_of_shops():
+    graph, pairs = shop()
+    scores = all_heuristics(graph, pairs)
+    assert tuple(scores) == SIDED_HEURISTICS == heuristic_names(graph)
+    edges = set(map(tuple, graph.edges().tolist()))
+    popularity = [graph.degrees[p] - ((c, p) in edges) for c, p in pairs]
+    assert scores["popularity"].tolist() == popularity
+    turned = all_heuristics(graph, [(p, c) for c, p in pairs])
+    for name, values in scores.items():
+        np.testing.assert_array_equal(values, turned[name])
+    with pytest.raises(PGNNError, match="not across"):
+        all_heuristics(graph, [(0, 1)])
+
+
+def test_where_some_edges_are_within_a_side_common_neighbours_make_sense():
+    graph, pairs = shop()
+    more = Graph.from_edges([*graph.edges().tolist(), (0, 1)], 14)
+    more = more.with_sides(["customer"] * 8 + ["product"] * 6)
+    assert "common neighbours" in all_heuristics(more, pairs)

@@ -18,6 +18,7 @@ from pgnn.evaluation.judging import (
     judge,
     judge_graphs,
     judge_heuristics,
+    judge_more,
     roc_points,
 )
 from pgnn.training.splits import PairSet
@@ -291,3 +292,51 @@ def test_hide_pairs_refuses_what_cannot_be_asked(pairs, words):
     triangle = Graph.from_edges([(0, 1), (1, 2), (0, 2)])
     with pytest.raises(PGNNError, match=words):
         hide_pairs(triangle, np.array(pairs), None, rng=0)
+
+
+def test_direction_is_judged_by_links_against_the_same_pairs_turned_round():
+    seen = Graph.from_edges([(0, 1), (3, 2), (1, 4)], 6, directed=True)
+    pairs = PairSet.join(np.array([(0, 2), (1, 5), (2, 3)]), np.array([(4, 5)]))
+    asked = []
+
+    def score(both):
+        asked.extend(map(tuple, both.tolist()))
+        return (both[:, 1] - both[:, 0]).astype(float)
+
+    more = judge_more(seen, pairs, score)
+    assert asked == [(0, 2), (1, 5), (2, 0), (5, 1)]  # 3 -> 2 is an edge, so 2 -> 3 says nothing
+    assert more["model"] == {"direction_auc": 1.0}
+    assert "preferential attachment" in more
+    turned = judge_more(seen, pairs, lambda both: -score(both), heuristics=False)
+    assert turned == {"model": {"direction_auc": 0.0}}
+    alike = judge_more(seen, pairs, lambda both: np.zeros(len(both)), heuristics=False)
+    assert alike["model"]["direction_auc"] == 0.5
+
+
+def test_hits_per_node_rank_all_that_a_left_node_is_not_joined_to():
+    edges = [(0, 10), (0, 11), (1, 12), (2, 40)]
+    seen = Graph.from_edges(edges, 50).with_sides(["c"] * 10 + ["p"] * 40)
+    pairs = PairSet.join(np.array([(0, 30), (1, 13), (1, 49)]), np.array([(3, 20)]))
+    asked = []
+
+    def score(ranked):
+        asked.extend(map(tuple, ranked.tolist()))
+        return -ranked[:, 1].astype(float)  # small numbers first
+
+    more = judge_more(seen, pairs, score, heuristics=False)
+    assert {u for u, _ in asked} == {0, 1}
+    assert not {(0, 10), (0, 11), (1, 12)} & set(asked)
+    assert all(v >= 10 for _, v in asked)
+    # 13 is the third product for node 1, 49 the last, and 30 the nineteenth for node 0.
+    assert more == {"model": {"hits@10_per_node": 0.25}}
+
+
+def test_there_is_no_more_to_judge_where_any_two_nodes_may_be_joined():
+    pairs = PairSet.join(np.array([(0, 2)]), np.array([(0, 3)]))
+    assert judge_more(ring(), pairs, lambda p: np.zeros(len(p))) == {}
+
+
+def test_only_the_direction_that_is_asked_about_is_hidden_where_pairs_are_ordered():
+    graph = Graph.from_edges([(0, 1), (1, 0), (1, 2), (2, 3)], directed=True)
+    seen, _, hidden = hide_pairs(graph, np.array([(0, 1)]), np.array([True]), rng=0, ordered=True)
+    assert (hidden, seen.edges().tolist()) == (1, [[1, 0], [1, 2], [2, 3]])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from io_helpers import any_ids, edge_ids, expected_graph, message
 from pgnn import Graph, PGNNError
-from pgnn.io import read_graph
+from pgnn.io import read_graph, read_graph_with_notes
 
 
 def quote(field):
@@ -554,3 +554,54 @@ def test_read_graph_errors_name_their_parameters(write, name, text, arguments, w
         read_graph(path, **arguments)
     assert worded in caught.value.worded("<{}>".format)
     assert "--" not in str(caught.value)
+
+
+def shop_rows():
+    return [(f"c{c}", f"p{p}") for c in range(9) for p in range(8) if (c + p) % 2]
+
+
+def test_two_columns_without_a_common_id_are_two_kinds_of_nodes(tmp_path):
+    path = tmp_path / "shop.csv"
+    path.write_text("customer,product\n" + "".join(f"{c},{p}\n" for c, p in shop_rows()))
+    graph, notes = read_graph_with_notes(path)
+    assert graph.sides.names == ("customer", "product")
+    assert all(name.startswith("c") for name in graph.node_ids[graph.sides.left])
+    assert "two kinds of nodes, 9 customer, 8 product" in notes.line()
+    assert notes.to_json()["between"] == ["customer", "product"]
+    assert read_graph(path, between="all").sides is None
+    assert read_graph(path, between="product,customer").sides.names == ("product", "customer")
+    assert read_graph(path, directed=True).has_ordered_links is False
+    with pytest.raises(PGNNError, match="'customer' and 'product'"):
+        read_graph(path, between="buyer,thing")
+
+
+@pytest.mark.parametrize("arguments", [{}, {"type_column": "kind"}, {"type_column": 1}])
+def test_types_of_a_node_table_are_kinds_of_nodes(tmp_path, arguments):
+    path, nodes = tmp_path / "e.csv", tmp_path / "n.csv"
+    path.write_text("u,v\na,x\nx,b\na,b\nb,y\ny,z\n")
+    nodes.write_text("id,kind,size\na,person,1\nb,person,2\nx,film,3\ny,film,4\nz,place,5\n")
+    graph = read_graph(path, features=nodes, between="person,film", **arguments)
+    assert graph.node_ids[graph.sides.left].tolist() == ["a", "b"]
+    assert graph.node_ids[graph.sides.right].tolist() == ["x", "y"]
+    assert graph.x.tolist() == [[1], [3], [2], [4], [5]]  # the type is no feature
+    if not arguments:
+        assert read_graph(path, features=nodes).sides is None  # three types
+    else:
+        with pytest.raises(PGNNError, match="name two types with between"):
+            read_graph(path, features=nodes, **arguments)
+    with pytest.raises(PGNNError, match="no type 'song'; there are person, film, place"):
+        read_graph(path, features=nodes, between="person,song", **arguments)
+
+
+def test_two_types_that_all_edges_lead_across_are_recognised(tmp_path):
+    path, nodes = tmp_path / "e.csv", tmp_path / "n.csv"
+    path.write_text("u,v\na,x\nx,b\nb,y\n")
+    nodes.write_text("id,type\na,person\nb,person\nx,film\ny,film\n")
+    assert read_graph(path, features=nodes).sides.names == ("person", "film")
+
+
+def test_a_type_column_needs_a_node_table(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("u,v\na,x\nx,b\n")
+    with pytest.raises(PGNNError, match="type_column names a column of a feature table"):
+        read_graph(path, type_column="kind")

@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from pgnn import Graph
+from pgnn import Graph, PGNNError
 from pgnn.pairs.columns import (
     MAX_COMPONENT,
     MAX_HOPS,
     blocks_of_pairs,
     column_names,
     describe_pairs,
+    kind_of_links,
+    turned_columns,
     undirected,
 )
 from strategies import graphs
@@ -80,3 +82,41 @@ def test_weights_as_strengths_and_as_lengths_are_inverse():
         describe_pairs(long, pairs, weights="length").values,
         atol=1e-5,
     )
+
+
+@settings(max_examples=12)
+@given(graph=graphs(max_nodes=9, directed=True))
+def test_ordered_columns_do_not_know_their_own_edge_and_turn_with_the_pair(graph):
+    pairs = all_pairs(graph.num_nodes)
+    if not len(pairs):
+        return
+    names = column_names(links="ordered")
+    loose = ("core", "position_cosine_centred")  # documented as inexact; a mean over all nodes
+    kept = np.array([not name.startswith(loose) for name in names])
+    for place, edge in enumerate(graph.edges().tolist()):
+        without = graph.with_edges(np.arange(graph.num_edges) != place)
+        with_own, alone = (
+            describe_pairs(g, np.array([edge]), links="ordered").values[0] for g in (graph, without)
+        )
+        np.testing.assert_allclose(with_own[kept], alone[kept], atol=3e-3)
+        if (graph.edges() == edge[::-1]).all(axis=1).any():
+            continue
+        # Without either edge between them, (v, u) has the columns of (u, v), turned.
+        turned = describe_pairs(without, np.array([edge[::-1]]), links="ordered").values[0]
+        np.testing.assert_allclose(alone[turned_columns(names)], turned, atol=3e-3)
+
+
+def test_across_sides_the_left_node_is_the_source_whatever_the_order():
+    shop = Graph.from_edges([(0, 3), (0, 4), (1, 3), (1, 4), (1, 5), (2, 5)])
+    shop = shop.with_sides(["c"] * 3 + ["p"] * 3)
+    assert kind_of_links(shop) == "across"
+    columns = describe_pairs(shop, np.array([(0, 5), (5, 0)]), links="across")
+    np.testing.assert_array_equal(*columns.values)
+    values = dict(zip(columns.names, columns.values[0], strict=True))
+    assert np.allclose([values["degree_source"], values["degree_target"]], np.log1p([2, 2]))
+    with pytest.raises(PGNNError, match="1 of 1 pairs are not across these sides"):
+        describe_pairs(shop, np.array([(0, 1)]), links="across")
+    with pytest.raises(PGNNError, match="one kind"):
+        describe_pairs(Graph.from_edges([(0, 1)]), np.array([(0, 1)]), links="across")
+    with pytest.raises(PGNNError, match="no directions"):
+        describe_pairs(shop, np.array([(0, 5)]), links="ordered")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pgnn import Graph, PGNNError
 from pgnn.pairs import negatives
-from pgnn.pairs.codes import as_pairs, sorted_distinct, unordered_codes
+from pgnn.pairs.codes import as_pairs, is_among, sorted_distinct, unordered_codes
 from pgnn.pairs.negatives import (
     draw_distinct,
     draw_negatives,
@@ -161,3 +161,42 @@ def test_unknown_kind_of_negatives_lists_the_known():
     graph = Graph.from_edges([(0, 1)])
     with pytest.raises(PGNNError, match="negatives must be one of uniform, two-hop, degree"):
         draw_negatives(np.random.default_rng(0), graph, codes_of([(0, 1)]), 1, kind="hard")
+
+
+@pytest.mark.parametrize("kind", ["uniform", "degree", "two-hop"])
+@pytest.mark.parametrize("between", [("a", "b"), ("b", "a"), ("a", "a")])
+@settings(max_examples=15)
+@given(graph=graphs(max_nodes=14), seed=st.integers(0, 3))
+def test_negatives_of_a_graph_with_sides_are_across_them(kind, between, graph, seed):
+    types = ["ab"[v % 2] for v in range(graph.num_nodes)]
+    if graph.num_nodes < 3:
+        return
+    typed = graph.with_sides(types, between)
+    joined = sorted_distinct(unordered_codes(graph.edges().astype(np.int64)))
+    rng = np.random.default_rng(seed)
+    every = [(u, v) for u in range(graph.num_nodes) for v in range(u)]
+    free = [
+        (u, v) for u, v in every
+        if {types[u], types[v]} == set(between)
+        and not is_among(unordered_codes(np.array([(u, v)])), joined)[0]
+    ]  # fmt: skip
+    if kind != "uniform":
+        count = 1
+        near = [len(set(_plain(graph, u)) & set(_plain(graph, v))) for u, v in free]
+        degrees = [len(_plain(graph, u)) * len(_plain(graph, v)) for u, v in free]
+        if not any(near if kind == "two-hop" else degrees):
+            with pytest.raises(PGNNError):
+                draw_negatives(rng, typed, joined, count, kind=kind)
+            return
+    else:
+        count = len(free)
+    pairs = draw_negatives(rng, typed, joined, count, kind=kind)
+    assert len({tuple(sorted(pair)) for pair in pairs.tolist()}) == count
+    assert {tuple(sorted(pair)) for pair in pairs.tolist()} <= {tuple(sorted(p)) for p in free}
+    if between[0] != between[1]:
+        assert all(types[u] == between[0] for u, _ in pairs.tolist())
+
+
+def _plain(graph, node):
+    edges = graph.edges()
+    return [v for v in np.unique(edges[(edges == node).any(axis=1)]).tolist() if v != node]

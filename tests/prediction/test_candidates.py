@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgnn import Graph, PGNNError
-from pgnn.prediction.candidates import Candidates, candidate_pairs, top_pairs
+from pgnn.prediction.candidates import Candidates, both_ways, candidate_pairs, top_pairs
 from pgnn.prediction.kernels import hops as hops_module
 from pgnn.prediction.kernels import nearest as nearest_module
 from prediction_helpers import assert_well_formed, every_pair, gaps_to, pairs_at, star, undirected
@@ -377,3 +377,46 @@ def test_wrong_arguments_of_top_pairs_are_named(arguments, message):
     arguments = {"score": coarse, "top": 3, **arguments}
     with pytest.raises(PGNNError, match=message):
         top_pairs(candidate_pairs(star(3)), **arguments)
+
+
+@settings(max_examples=25)
+@given(graph=graphs(max_nodes=12), limit=st.sampled_from([3, 1000]), data=st.data())
+def test_of_a_graph_with_sides_only_pairs_across_are_listed(graph, limit, data):
+    n = graph.num_nodes
+    if n < 2:
+        return
+    between = data.draw(st.sampled_from([("a", "b"), ("a", "a")]))
+    types = ["ab"[v % 2] for v in range(n)]
+    nodes = data.draw(st.none() | st.lists(st.integers(0, n - 1), min_size=1, unique=True))
+    typed = graph.with_sides(types, between)
+    listed = candidate_pairs(typed, nodes=nodes, limit=limit)
+    joined = {tuple(sorted(edge)) for edge in graph.edges().tolist()}
+    wanted = {
+        (u, v) for u in range(n) for v in range(u + 1, n)
+        if {types[u], types[v]} == set(between) and (u, v) not in joined
+        and (nodes is None or u in nodes or v in nodes)
+    }  # fmt: skip
+    pairs = set(map(tuple, listed.pairs.tolist()))
+    assert pairs <= wanted
+    if listed.exact:
+        assert pairs == wanted
+
+
+@settings(max_examples=25)
+@given(graph=graphs(max_nodes=10, directed=True))
+def test_both_ways_lists_every_ordered_pair_that_is_no_edge(graph):
+    n = graph.num_nodes
+    edges = set(map(tuple, graph.edges().tolist()))
+    wanted = {(u, v) for u in range(n) for v in range(n) if u != v and (u, v) not in edges}
+    listed = both_ways(candidate_pairs(graph), graph)
+    assert sorted(map(tuple, listed.pairs.tolist())) == sorted(wanted)
+    assert listed.exact
+
+
+def test_ordered_pairs_of_a_node_keep_their_order():
+    path = Graph.from_edges([(0, 1), (1, 2)], directed=True)
+    listed = both_ways(candidate_pairs(path), path)
+    pairs, _ = top_pairs(
+        listed, lambda p: p[:, 0] - p[:, 1], 9, per_node=np.array([1]), ordered=True
+    )
+    assert pairs.tolist() == [[1, 0], [2, 1]]

@@ -11,6 +11,7 @@ from pgnn import Graph, PGNNError
 from pgnn.evaluation.metrics import roc_auc
 from pgnn.pairs.columns import column_names
 from pgnn.pairs.sets import PairSet, Split
+from pgnn.prediction.ranking import predict
 from pgnn.training import pair_learner
 from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
 from pgnn.training.pair_learner import PairLearner, make_pair_learner
@@ -243,3 +244,114 @@ def test_settings_of_other_models_are_refused(name):
     value = {"decoder": "dot", "dropout": 0.1, "val": 0.2, "folds": 3, "patience": 4}[name]
     with pytest.raises(PGNNError, match=f"{name} is not a setting of pgnn-best"):
         Recipe(**{name: value})
+
+
+def citations(n=260, each=5, seed=0):
+    """Papers that cite older ones, well-cited and recent ones rather; ids say nothing of time."""
+    rng = np.random.default_rng(seed)
+    cited, edges = np.ones(n), []
+    for paper in range(each, n):
+        liked = cited[:paper] * np.exp(-(paper - np.arange(paper)) / 60)
+        for older in rng.choice(paper, size=each, replace=False, p=liked / liked.sum()).tolist():
+            cited[older] += 1
+            edges.append((paper, older))
+    place = rng.permutation(n)
+    return Graph.from_edges(place[np.array(edges)], n, directed=True), np.argsort(place)
+
+
+def test_a_citation_network_gets_no_links_from_older_to_newer_papers():
+    graph, time_of = citations()
+    split = split_links(graph, rng=0, val=0.0, test=0.15, ordered=True)
+    learner = make_pair_learner(Recipe(), [split.graph])
+    assert learner.links == "ordered"
+    learner.train([split])
+    score = learner.scorer(split.graph).logits
+    links = split.test.positives
+    both = np.concatenate([links, links[:, ::-1]])
+    assert roc_auc(np.arange(len(both)) < len(links), score(both)) > 0.9
+    edges = split.graph.edges().astype(int)[:200]
+    assert np.mean(score(edges) > score(edges[:, ::-1])) > 0.9  # edges that are seen, too
+    best = predict(learner, split.graph, top=30)
+    assert best.ends == ("source", "target")
+    newer = time_of[best.pairs[:, 0]] > time_of[best.pairs[:, 1]]
+    assert newer.mean() > 0.9
+
+
+def test_the_score_of_an_ordered_pair_does_not_know_its_own_edge():
+    graph, _ = citations(120, 4)
+    split = split_links(graph, rng=0, val=0.0, test=0.1, ordered=True)
+    learner = make_pair_learner(Recipe(**QUICK), [split.graph])
+    learner.train([split])
+    for place in (3, 50, 111):
+        edge = graph.edges()[place : place + 1].astype(int)
+        without = graph.with_edges(np.arange(graph.num_edges) != place)
+        seen, unseen = (learner.scorer(g).logits(edge) for g in (graph, without))
+        np.testing.assert_allclose(seen, unseen, atol=0.02)
+        turned = learner.scorer(graph).logits(edge[:, ::-1])
+        assert not np.allclose(turned, seen, atol=1e-3)
+
+
+def test_a_run_of_ordered_links_refuses_a_graph_without_directions(tmp_path):
+    graph, _ = citations(80, 3)
+    split = split_links(graph, rng=0, val=0.0, test=0.1, ordered=True)
+    learner = make_pair_learner(Recipe(**QUICK), [split.graph])
+    learner.train([split])
+    learner.save(tmp_path / "m.safetensors")
+    again = PairLearner.load(tmp_path / "m.safetensors")
+    assert again.links == "ordered"
+    pairs = split.test.pairs
+    np.testing.assert_array_equal(
+        learner.scorer(graph).logits(pairs), again.scorer(graph).logits(pairs)
+    )
+    with pytest.raises(PGNNError, match="no directions"):
+        again.scorer(Graph.from_edges(graph.edges(), graph.num_nodes)).logits(pairs)
+
+
+def shop(customers=90, products=50, seed=0):
+    rng = np.random.default_rng(seed)
+    liked = rng.pareto(1.5, products) + 0.2
+    edges = []
+    for customer in range(customers):
+        taste = np.where(np.arange(products) % 3 == customer % 3, 6.0, 1.0) * liked
+        items = rng.choice(products, size=6, replace=False, p=taste / taste.sum())
+        edges += [(customer, customers + item) for item in items.tolist()]
+    graph = Graph.from_edges(edges, customers + products)
+    return graph.with_sides(["customer"] * customers + ["product"] * products)
+
+
+def test_a_shop_gets_links_across_its_sides_only():
+    graph = shop()
+    split = split_links(graph, rng=0, val=0.0, test=0.1)
+    learner = make_pair_learner(Recipe(**QUICK), [split.graph])
+    assert learner.links == "across"
+    learner.train([split])
+    for limit in (None, 2000):
+        best = predict(learner, split.graph, top=40, limit=limit)
+        assert best.ends == ("customer", "product")
+        assert (best.pairs[:, 0] < 90).all()
+        assert (best.pairs[:, 1] >= 90).all()
+    one = predict(learner, split.graph, top=10, nodes=np.array([7]))
+    assert one.pairs[:, 0].tolist() == [7] * 10
+    assert (one.pairs[:, 1] >= 90).all()
+    bought = split.graph.neighbors(7)
+    assert not np.isin(one.pairs[:, 1], bought).any()
+    of_product = predict(learner, split.graph, top=5, nodes=np.array([100]))
+    assert of_product.ends == ("product", "customer")
+    score = learner.scorer(split.graph).logits
+    np.testing.assert_array_equal(score([(0, 95)]), score([(95, 0)]))
+    with pytest.raises(PGNNError, match="not across"):
+        score([(0, 1)])
+    with pytest.raises(PGNNError, match="one kind"):
+        learner.scorer(replace(graph, sides=None)).logits([(0, 95)])
+
+
+def test_undirected_scores_are_symmetric_and_name_no_direction():
+    graph = Graph.from_networkx(nx.karate_club_graph(), weight=None)
+    split = split_links(graph, rng=0, val=0.0, test=0.1)
+    learner = make_pair_learner(Recipe(**QUICK), [split.graph])
+    assert learner.links == "any"
+    learner.train([split])
+    pairs = split.test.pairs
+    score = learner.scorer(split.graph).logits
+    np.testing.assert_array_equal(score(pairs), score(pairs[:, ::-1]))
+    assert predict(learner, split.graph, top=5).ends == ("node1", "node2")

@@ -66,3 +66,45 @@ def test_complete_graph_has_no_proposals():
 
 def test_mixture_is_of_all_kinds():
     assert sum(MIXTURE.values()) == 1
+
+
+def test_proposals_across_sides_have_the_stated_densities():
+    rng = np.random.default_rng(0)
+    joined = rng.random((6, 5)) < 0.45
+    pairs = np.array([(c, 6 + p) for c in range(6) for p in range(5)])
+    free = ~joined[pairs[:, 0], pairs[:, 1] - 6]
+    graph = Graph.from_edges(pairs[~free], 11).with_sides(
+        ["p" if v > 5 else "c" for v in range(11)]
+    )
+    made = propose_negatives(graph, None, 300_000, rng=rng)
+    assert made.num_free == free.sum()
+    assert made.rates["two-step"] == 0
+    near = pair_proximities(graph, pairs[free])
+    degrees = near.column("degree_min").astype(float) * near.column("degree_max")
+    walks = near.column("walk_3").astype(float) * np.sqrt(degrees)
+    density = np.exp(made.log_density(np.zeros(len(walks)), walks))
+    counts = np.array([(made.pairs == pair).all(axis=1).sum() for pair in pairs[free]])
+    assert counts.sum() == len(made.pairs)  # all are (left, right)
+    np.testing.assert_allclose(counts / counts.sum(), density / density.sum(), rtol=0.05)
+
+
+def test_ordered_proposals_have_the_stated_densities_and_include_edges_turned_round():
+    source = nx.gnp_random_graph(8, 0.2, seed=5, directed=True)
+    directed = Graph.from_edges(list(source.edges), 8, directed=True)
+    graph = Graph.from_edges(list(source.edges), 8)
+    rng = np.random.default_rng(0)
+    made = propose_negatives(graph, None, 400_000, directed=directed, rng=rng)
+    pairs = np.array([(u, v) for u in range(8) for v in range(8) if u != v])
+    pairs = pairs[[not source.has_edge(u, v) for u, v in pairs.tolist()]]
+    reverse = np.array([source.has_edge(v, u) for u, v in pairs.tolist()])
+    assert made.num_free == len(pairs)
+    assert made.num_reversed == reverse.sum() > 0
+    near = pair_proximities(graph, pairs)
+    degrees = near.column("degree_min").astype(float) * near.column("degree_max")
+    walks = near.column("walk_3").astype(float) * np.sqrt(degrees)
+    resource = near.column("resource_allocation").astype(float)
+    density = np.exp(made.log_density(resource, walks, reverse))
+    counts = np.array([(made.pairs == pair).all(axis=1).sum() for pair in pairs])
+    assert counts.sum() == len(made.pairs)
+    assert counts[reverse].sum() > 0.1 * counts.sum()
+    np.testing.assert_allclose(counts / counts.sum(), density / density.sum(), rtol=0.06)

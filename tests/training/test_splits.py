@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pgnn import Graph, PGNNError, anchor_distances, sample_anchor_sets
 from pgnn.pairs.labelled import LabelledPairs
-from pgnn.training.splits import make_splits, split_links, split_pairs
+from pgnn.training.splits import hide_in_folds, make_splits, split_links, split_pairs
 from strategies import graphs
 
 PARTS = ("train", "val", "test")
@@ -420,3 +420,36 @@ def test_released_on_a_complete_directed_graph_says_there_is_no_negative():
     pairs = np.array([(u, v) for u in range(12) for v in range(12) if u != v])
     with pytest.raises(PGNNError, match="every ordered pair of the 12 nodes is positive"):
         split_links(Graph.from_edges(pairs, directed=True), rng=0, protocol="released")
+
+
+def test_of_a_graph_with_sides_pairs_are_across_and_other_edges_stay_visible():
+    rng = np.random.default_rng(0)
+    buys = [(c, 20 + p) for c in range(20) for p in range(15) if rng.random() < 0.4]
+    friends = [(c, c + 1) for c in range(19)]
+    graph = Graph.from_edges([*buys, *friends], 35).with_sides(["c"] * 20 + ["p"] * 15, ("p", "c"))
+    split = split_links(graph, rng=0)
+    for part in (split.train, split.val, split.test):
+        assert (part.pairs[:, 0] >= 20).all()
+        assert (part.pairs[:, 1] < 20).all()
+        assert part.labels.sum() * 2 == len(part)
+    visible = set(map(tuple, split.graph.edges().tolist()))
+    assert set(friends) <= visible
+    hidden = {(c, p) for p, c in np.concatenate([split.val.positives, split.test.positives])}
+    assert not hidden & visible
+    assert split.graph.sides == graph.sides
+    for fold in hide_in_folds(split, 3, rng=0)[1:]:
+        assert set(friends) <= set(map(tuple, fold.graph.edges().tolist()))
+        assert (fold.train.pairs[:, 0] >= 20).all()
+
+
+def test_directions_of_a_two_way_edge_are_hidden_one_by_one_where_scores_are_ordered():
+    ring = [(v, (v + 1) % 40) for v in range(40)]
+    graph = Graph.from_edges([*ring, *((v, u) for u, v in ring)], directed=True)
+
+    def alone(ordered):
+        hidden = split_links(graph, rng=0, val=0.0, test=0.2, ordered=ordered).test.positives
+        hidden = set(map(tuple, hidden.tolist()))
+        return sum((v, u) not in hidden for u, v in hidden)
+
+    assert alone(False) == 0
+    assert alone(True) > 5

@@ -29,7 +29,15 @@ from pgnn.cli.options import (
     option_groups,
     say_how_read,
 )
-from pgnn.cli.show import counted, metric_table, remark, remark_few, say_how_sure, working
+from pgnn.cli.show import (
+    counted,
+    metric_table,
+    remark,
+    remark_few,
+    say_how_sure,
+    say_more,
+    working,
+)
 from pgnn.errors import Parameter, PGNNError
 from pgnn.names import NEGATIVES
 
@@ -165,6 +173,9 @@ def _show(evaluation: Evaluation) -> None:
         evaluation.lone_pairs,
         None if others is None else others.metrics,
     ):
+        typer.echo(line)
+    left = (evaluation.graph.between or ["node"])[0]
+    for line in say_more(evaluation.model, evaluation.metrics, {}, left):
         typer.echo(line)
     typer.echo(evaluation.verdict)
     typer.echo(f"judged by {evaluation.pairs}")

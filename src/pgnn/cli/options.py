@@ -117,8 +117,8 @@ def option_groups(function: Callable[..., None]) -> Callable[..., None]:
 # ---------------------------------------------------------------------- reading
 
 
-def _reading(help_text: str, *names: str) -> Any:
-    return typer.Option(*names, help=help_text, rich_help_panel="How the graph is read")
+def _reading(help_text: str, *names: str, **more: Any) -> Any:
+    return typer.Option(*names, help=help_text, rich_help_panel="How the graph is read", **more)
 
 
 @dataclass(frozen=True)
@@ -160,6 +160,19 @@ class Reading(Group):
     ] = None
     until: Annotated[
         str | None, _reading("With --time: drop all edges after this time, as if not known yet.")
+    ] = None
+    type_column: Annotated[
+        str | None,
+        _reading("Column of the types of nodes in --features. Default: type or kind.", "--type"),
+    ] = None
+    between: Annotated[
+        str | None,
+        _reading(
+            "The two kinds of nodes that links are between: two types, or the names of the two "
+            "columns of ids; all for any nodes. Default: recognised, where no id is in both "
+            "columns.",
+            metavar="LEFT,RIGHT",
+        ),
     ] = None
 
     def read(
@@ -227,6 +240,8 @@ class Reading(Group):
             "label": _column(self.label),
             "feature_columns": chosen,
             "encoding": encoding,
+            "type_column": _column(self.type_column),
+            "between": self.between,
             "repeats": "sum" if weights == "strength" else "shortest",
         }
 
@@ -240,7 +255,9 @@ class Reading(Group):
         from pgnn.io import format_suffix, has_column
 
         typed = {name: value for name, value in asdict(self).items() if value is not None}
-        not_for_this_graph = {"until", "features", "id_column", "label", "feature_columns"}
+        not_for_this_graph = {
+            *("until", "features", "id_column", "label", "feature_columns", "type_column"),
+        }
         if format_suffix(graph) in (".npz", ".graphml"):
             not_for_this_graph |= {"source", "target", "header", "weight", "time"}
         if "weight" in typed:

@@ -78,6 +78,11 @@ def predict(
     your own pairs are scored, in the order of the file; the edge of a pair
     that is one is not read.
 
+    Of a run that was trained with --directed a link leads from its source to
+    its target; of any other, its two nodes stand in no order. Where a graph
+    has two kinds of nodes, all links are across them: --node CUSTOMER lists
+    products.
+
     The score is the chance of a link for a base rate, the share of links among
     the pairs in question, which the command names. The spread tells how far a
     score varies: the smaller it is, the surer the score. With --model, the
@@ -120,7 +125,7 @@ def predict(
     if model is not None:
         from pgnn.evaluation.heuristics import heuristic_named
 
-        model = heuristic_named(model)
+        model = heuristic_named(model, data)
         _refuse({name: typed[name] for name in ("why", "base_rate")}, "model", " has no chances")
     learner = loaded.learner
     nodes = find_nodes(data, node) if node else None
@@ -153,6 +158,7 @@ def predict(
             data,
             spread=ranking.spread,
             reasons=None if reasons is None else [reason.name for reason in reasons],
+            ends=ranking.ends,
         )
     ids = id_array(data)
     rows: list[dict[str, Any]] = [
@@ -176,6 +182,8 @@ def predict(
             "exact": ranking.exact,
             "base_rate": ranking.base_rate,
             "asked_edges": ranking.num_edges,
+            "directed": ranking.ends == ("source", "target"),
+            "ends": ranking.ends,
             "links": rows,
         }
         typer.echo(json.dumps(document, indent=2))
@@ -183,7 +191,8 @@ def predict(
     title = "most likely missing links" if learner.recipe.task == "link" else "most similar nodes"
     if own is not None:
         title = "scores of your pairs" if model else "chances of your pairs"
-    Console().print(link_table(rows, title if model is None else f"{title}, by {model}"))
+    title = title if model is None else f"{title}, by {model}"
+    Console().print(link_table(rows, title, ranking.ends))
     remark(f"scored: {ranking.how}")
     if ranking.base_rate is None:
         remark(f"scores are those of {model}, no chances; a higher one is a likelier link")

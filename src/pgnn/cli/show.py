@@ -108,6 +108,29 @@ def say_how_sure(
         yield f"{counted(lone_pairs, 'pair')} {verb} a node that no visible edge joins; {others}"
 
 
+def say_more(
+    model: str, metrics: Mapping[str, float], peers: Mapping[str, Mapping[str, float]], left: str
+) -> Iterator[str]:
+    """Yield lines on directions and on what is best for each node, where these were judged.
+
+    Args:
+        model: Name of the model.
+        metrics: Its metrics.
+        peers: Metrics of heuristics, by name.
+        left: What the nodes are called that others are ranked for.
+    """
+    for key, words in (
+        ("direction_auc", "direction, an edge against the same edge turned round: AUC"),
+        ("hits@10_per_node", f"hits@10 for each {left}, all others not joined to it ranked:"),
+    ):
+        if key not in metrics:
+            continue
+        others = {name: each[key] for name, each in peers.items() if key in each}
+        best = sorted(others, key=lambda name: -others[name])[:3]
+        against = "".join(f", {name} {others[name]:.4f}" for name in best)
+        yield f"{words} {model} {metrics[key]:.4f}{against}"
+
+
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun, such as "1 pair" or "2,000 pairs"."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
@@ -122,11 +145,19 @@ def remark_few(num_pairs: int, advice: str) -> None:
         )
 
 
-def link_table(rows: list[dict[str, Any]], title: str) -> Table:
-    """Make a table of scored pairs; ids are never cut short."""
+def link_table(
+    rows: list[dict[str, Any]], title: str, ends: tuple[str, str] = ("source", "target")
+) -> Table:
+    """Make a table of scored pairs; ids are never cut short.
+
+    Args:
+        rows: Pairs with their scores.
+        title: Of the table.
+        ends: What the two nodes of a pair are called.
+    """
     table = Table(title=title)
-    for name in ("source", "target"):
-        table.add_column(name, overflow="fold")
+    for name in ends:
+        table.add_column(escape(name), overflow="fold")
     for name in ("score", "spread"):
         table.add_column(name, justify="right", no_wrap=True)
     with_reasons = bool(rows) and "why" in rows[0]

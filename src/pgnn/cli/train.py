@@ -38,6 +38,7 @@ from pgnn.cli.show import (
     result_table,
     say_how_sure,
     say_kept_remarks,
+    say_more,
 )
 from pgnn.errors import Parameter, PGNNError
 from pgnn.names import DATASETS, PROTOCOLS
@@ -292,6 +293,8 @@ def _config(order: _Order, recipe: Recipe, notes: ReadNotes) -> dict[str, Any]:
     """Return what a run keeps: every option, and how its features were read."""
     reading = order.reading()
     columns = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(reading).items()}
+    if notes.sides is not None:  # recognised once, the run keeps to it
+        columns["between"] = ",".join(notes.sides.names)
     options = {"graph": str(order.graph), **columns, "device": order.device, **options_of(recipe)}
     config: dict[str, Any] = {"train": {**options, "test_from": order.options.get("test_from")}}
     if notes.feature_notes is not None and reading.features is not None:
@@ -346,6 +349,10 @@ def _show_outcome(outcome: Outcome, folder: Path) -> None:
             outcome.lone_pairs,
             None if others is None else others.metrics,
         ):
+            typer.echo(line)
+        peers = {name: judged.metrics for name, judged in outcome.heuristics.items()}
+        left = (outcome.graph.between or ["node"])[0]
+        for line in say_more(outcome.model, outcome.test.metrics, peers, left):
             typer.echo(line)
         if outcome.verdict is not None:
             typer.echo(outcome.verdict)

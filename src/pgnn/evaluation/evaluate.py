@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from pgnn import checks
 from pgnn.errors import Parameter, PGNNError
 from pgnn.evaluation.judging import (
+    MODEL,
     Judgement,
     held_out,
     hide_pairs,
     judge_model,
+    judge_more,
     score_heuristics,
     share_of_links,
 )
@@ -25,6 +27,7 @@ from pgnn.pairs.codes import as_pairs, edge_codes, sorted_distinct, unordered_co
 from pgnn.pairs.negatives import draw_negatives
 from pgnn.pairs.sets import PairSet
 from pgnn.training.outcome import GraphFacts
+from pgnn.training.pair_learner import PairLearner
 from pgnn.training.runs import Run
 from pgnn.training.splits import TimeFacts, split_by_time
 
@@ -64,6 +67,8 @@ class Evaluation:
         hidden_edges: How many edges of the graph were hidden from the model before it was asked;
             None for the test pairs of its own training graph, whose edges were hidden in training.
         metrics: See `pgnn.evaluation.judging.Judgement`.
+        direction_auc: Of links against the same pairs turned round; None where links have no
+            direction.
         mean_spread: Mean over the pairs of the standard deviation of the chance.
         base_rate: The share of links that chances are stated for.
         lone_pairs: How many pairs have a node without edges in what the model saw.
@@ -85,6 +90,7 @@ class Evaluation:
     num_negative: int
     hidden_edges: int | None
     metrics: dict[str, float]
+    direction_auc: float | None
     mean_spread: float
     base_rate: float
     lone_pairs: int
@@ -146,6 +152,7 @@ def evaluate(
     learner = run.learner
     _check_negatives(negatives, learner.recipe.task, labelled=labels is not None)
     kind: Negatives = negatives or "uniform"
+    ordered = isinstance(learner, PairLearner) and learner.links == "ordered"
     hidden: int | None = 0
     num_repeated = 0
     if pairs is not None:
@@ -157,7 +164,9 @@ def evaluate(
         seen, judged = graph, PairSet(pairs, labels)  # edges do not tell labels: none is hidden
         which = "given pairs"
     elif pairs is not None:
-        seen, judged, hidden = hide_pairs(graph, pairs, labels, rng=seed, negatives=kind)
+        seen, judged, hidden = hide_pairs(
+            graph, pairs, labels, rng=seed, negatives=kind, ordered=ordered
+        )
         which = "given pairs" if labels is not None else f"given pairs and {_DRAWN[kind]}"
     elif (own := _own_test_pairs(run, graph)) is not None:
         seen, judged = own
@@ -167,16 +176,20 @@ def evaluate(
             judged = _with_negatives(graph, seen, judged.positives, kind, seed)
             which = f"the test links of the training graph, and {_DRAWN[kind]}"
     else:
-        seen, judged = held_out(graph, learner.recipe.task, share, rng=seed, negatives=kind)
+        seen, judged = held_out(
+            graph, learner.recipe.task, share, rng=seed, negatives=kind, ordered=ordered
+        )
         hidden = graph.num_edges - seen.num_edges
         which = f"a share of {share:g} held out of this graph, which is not the one trained on"
         if kind != "uniform":
             which = f"{which}, and {_DRAWN[kind]}"
     rate = share_of_links([judged]) if base_rate is None else base_rate
-    scores, spread = learner.scorer(seen).with_spread(judged.pairs, base_rate=rate)
-    result = judge_model(
-        [(seen, judged)], [scores], base_rate=rate, hidden=learner.recipe.task == "link"
-    )
+    scorer = learner.scorer(seen)
+    scores, spread = scorer.with_spread(judged.pairs, base_rate=rate)
+    is_link = learner.recipe.task == "link"
+    result = judge_model([(seen, judged)], [scores], base_rate=rate, hidden=is_link)
+    more = judge_more(seen, judged, scorer.logits, heuristics=False) if is_link else {}
+    metrics = result.test.metrics | more.get(MODEL, {})
     verdict = score_heuristics([(seen, judged)]).verdict(learner.recipe.model, [scores])
     return Evaluation(
         task=learner.recipe.task,
@@ -186,7 +199,8 @@ def evaluate(
         num_positive=int(judged.labels.sum()),
         num_negative=int((~judged.labels).sum()),
         hidden_edges=hidden,
-        metrics=result.test.metrics,
+        metrics=metrics,
+        direction_auc=metrics.get("direction_auc"),
         mean_spread=float(spread.mean()),
         base_rate=rate,
         lone_pairs=result.lone_pairs,

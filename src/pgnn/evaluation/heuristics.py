@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.pairs.codes import Pairs, as_pairs, edge_codes, is_among
-from pgnn.pairs.proximities import pair_proximities
+from pgnn.pairs.collaborative import pair_tastes
+from pgnn.pairs.columns import Links, across_sides, kind_of_links
+from pgnn.pairs.proximities import Ends, pair_proximities
 from pgnn.pairs.walks import choose_sources
 from pgnn.threads import in_blocks, resolve_threads
 
@@ -29,6 +33,12 @@ _COLUMNS = {  # columns of `pair_proximities` that are scores as they are
     "pagerank": "pagerank_0.15",
 }
 
+_DIRECTED_COLUMNS = {
+    "2-paths": "two_paths_forward",
+    "common successors": "common_successors",
+    "common predecessors": "common_predecessors",
+}
+
 HEURISTICS = (
     "shortest path",
     "common neighbours",
@@ -39,23 +49,66 @@ HEURISTICS = (
     "pagerank",
     "katz",
 )
+DIRECTED_HEURISTICS = (
+    "shortest path",
+    "2-paths",
+    "common successors",
+    "common predecessors",
+    "Adamic-Adar",
+    "resource allocation",
+    "preferential attachment",
+    "3-paths",
+    "pagerank",
+    "katz",
+)
+SIDED_HEURISTICS = (
+    "shortest path",
+    "preferential attachment",
+    "popularity",
+    "3-paths",
+    "item-based filtering",
+    "pagerank",
+    "katz",
+)
+_BY_NEIGHBOURS = ("common neighbours", "Adamic-Adar", "resource allocation")
 FORMER_HEURISTICS = ("ppr",)  # rows of stored results: PageRank by degree, not symmetric
 
 
-def heuristic_named(name: str) -> str:
-    """Return which of `HEURISTICS` is meant; case, blanks, dashes and underscores do not matter.
+def heuristic_names(graph: Graph) -> tuple[str, ...]:
+    """Return the heuristics that make sense for the links of a graph.
+
+    Across two kinds of nodes, where all edges lead across, no two nodes have a common neighbour.
+
+    Example:
+        >>> shop = Graph.from_edges([(0, 2), (1, 2), (1, 3)]).with_sides(["c", "c", "p", "p"])
+        >>> "common neighbours" in heuristic_names(shop), "popularity" in heuristic_names(shop)
+        (False, True)
+    """
+    links = kind_of_links(graph)
+    if links == "ordered":
+        return DIRECTED_HEURISTICS
+    if links == "any" or graph.sides is None:
+        return HEURISTICS
+    all_across = bool(graph.sides.contain(graph.edges()).all())
+    return SIDED_HEURISTICS if all_across else (*SIDED_HEURISTICS, *_BY_NEIGHBOURS)
+
+
+def heuristic_named(name: str, graph: Graph) -> str:
+    """Return which heuristic of a graph is meant; case, blanks and dashes do not matter.
 
     Raises:
         PGNNError: If there is none of that name.
 
     Example:
-        >>> heuristic_named("resource-allocation"), heuristic_named("ADAMIC_ADAR")
+        >>> ring = Graph.from_edges([(v, (v + 1) % 8) for v in range(8)])
+        >>> heuristic_named("resource-allocation", ring), heuristic_named("ADAMIC_ADAR", ring)
         ('resource allocation', 'Adamic-Adar')
     """
-    for known in HEURISTICS:
+    names = heuristic_names(graph)
+    for known in names:
         if _spelling(known) == _spelling(name):
             return known
-    raise PGNNError(Parameter("model"), f" must be one of {', '.join(HEURISTICS)} (got {name!r})")
+    raise PGNNError(Parameter("model"), f" must be one of {', '.join(names)} (got {name!r})")
 
 
 def _spelling(name: str) -> str:
@@ -80,9 +133,25 @@ def heuristic_scores(graph: Graph, pairs: ArrayLike, name: str) -> Scores:
     - "katz": the sum over l >= 1 of beta^l A^l[u, v], with beta half of 1 / the largest eigenvalue
       of A, so that walks of 30 steps and more no longer count.
 
+    Across two kinds of nodes, u of the left and v of the right side, also:
+
+    - "popularity": |N(v)|.
+    - "item-based filtering": the sum over a in N(u) of the cosine of a and v; see
+      `pgnn.pairs.collaborative.pair_tastes`.
+
+    In a directed graph all follow edges from u to v:
+
+    - "2-paths" counts u -> w -> v, and "resource allocation" sums 1 / (edges out of w) over them;
+      "common successors" counts the w with u -> w and v -> w, "common predecessors" those with
+      w -> u and w -> v; "Adamic-Adar" sums 1 / log over both, of edges into and out of w.
+    - "preferential attachment": edges out of u times edges into v.
+    - "shortest path", "3-paths", "pagerank" (of D_out^-1/2 A D_in^-1/2) and "katz" (beta is that of
+      the graph without directions) go from u to v.
+
     Like pgnn-best, they never see a pair's own edge: the score of a pair that is an edge is that
     of the graph without this edge (A's largest eigenvalue apart, which is that of the whole graph).
-    All are the same for (u, v) and (v, u). Weights and directions of edges are not read.
+    Undirected, all but "popularity" and "item-based filtering" are the same for (u, v) and (v, u).
+    Weights of edges are not read.
     Score with the graph of a split, not with the whole graph: other held-out edges would leak.
 
     On large graphs "pagerank", "3-paths" and "shortest path" are estimated as
@@ -91,25 +160,25 @@ def heuristic_scores(graph: Graph, pairs: ArrayLike, name: str) -> Scores:
     Args:
         graph: The graph.
         pairs: Node indices of two different nodes, `[m, 2]`.
-        name: One of `HEURISTICS`.
+        name: One of `heuristic_names(graph)`.
 
     Returns:
         Finite float64 `[m]`.
 
     Raises:
-        PGNNError: If the name is unknown, or a pair is not one of two different nodes.
+        PGNNError: If the name is unknown, or a pair is not one of two different nodes or not across
+            the sides.
 
     Example:
         >>> square = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
         >>> heuristic_scores(square, [(0, 2), (0, 1)], "common neighbours").tolist()
         [2.0, 0.0]
     """
-    if name not in HEURISTICS:
-        raise PGNNError(f"there is no heuristic {name!r}; choose one of {', '.join(HEURISTICS)}")
-    plain, checked = _plain(graph), _sorted_pairs(pairs, graph)
-    if name == "katz":
-        return _katz(plain, checked)
-    return _of_proximities(plain, checked)[name]
+    names = heuristic_names(graph)
+    if name not in names:
+        raise PGNNError(f"there is no heuristic {name!r}; choose one of {', '.join(names)}")
+    asked = _Asked.of(graph, pairs)
+    return asked.katz() if name == "katz" else asked.of_proximities()[name]
 
 
 def all_heuristics(graph: Graph, pairs: ArrayLike) -> dict[str, Scores]:
@@ -120,9 +189,9 @@ def all_heuristics(graph: Graph, pairs: ArrayLike) -> dict[str, Scores]:
         pairs: Node indices of two different nodes, `[m, 2]`.
 
     Returns:
-        The scores of `heuristic_scores` by name, in the order of `HEURISTICS`. "katz" is left out
-        where the distinct nodes on one side of the pairs, times the edges in both directions, times
-        30 steps are more than 2e10 (some seconds).
+        The scores of `heuristic_scores` by name, in the order of `heuristic_names(graph)`. "katz"
+        is left out where the distinct nodes on one side of the pairs, times the edges in both
+        directions, times 30 steps are more than 2e10 (some seconds).
 
     Raises:
         PGNNError: If a pair is not one of two different nodes.
@@ -133,23 +202,80 @@ def all_heuristics(graph: Graph, pairs: ArrayLike) -> dict[str, Scores]:
         >>> scores["shortest path"].tolist(), scores["3-paths"].tolist()
         ([-3.0], [0.5])
     """
-    plain, checked = _plain(graph), _sorted_pairs(pairs, graph)
-    scores = _of_proximities(plain, checked)
-    if _katz_work(plain, checked) <= KATZ_WORK:
-        scores["katz"] = _katz(plain, checked)
-    return {name: scores[name] for name in HEURISTICS if name in scores}
+    asked = _Asked.of(graph, pairs)
+    scores = asked.of_proximities()
+    if _katz_work(asked.plain, asked.pairs) <= KATZ_WORK:
+        scores["katz"] = asked.katz()
+    return {name: scores[name] for name in heuristic_names(graph) if name in scores}
 
 
-def _plain(graph: Graph) -> Graph:
-    """Return the graph without directions and weights."""
-    if graph.directed or graph.weights is not None:
-        return Graph.from_edges(graph.edges(), graph.num_nodes)
-    return graph
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """Pairs of a graph without weights.
+
+    Attributes:
+        graph: The graph; without directions too, unless links are ordered.
+        plain: The graph without directions.
+        pairs: As they are scored: ordered, (left, right), or (smaller node, larger node).
+        links: Which pairs may be links.
+    """
+
+    graph: Graph
+    plain: Graph
+    pairs: Pairs
+    links: Links
+
+    @classmethod
+    def of(cls, graph: Graph, pairs: ArrayLike) -> _Asked:
+        links, checked = kind_of_links(graph), _checked_pairs(pairs, graph)
+        plain = graph
+        if graph.directed or graph.weights is not None:
+            plain = Graph.from_edges(graph.edges(), graph.num_nodes)
+        if links == "ordered":
+            ahead = Graph.from_edges(graph.edges(), graph.num_nodes, directed=True)
+            return cls(ahead, plain, checked, links)
+        ends = across_sides(graph, checked) if links == "across" else np.sort(checked, axis=1)
+        return cls(plain, plain, ends, links)
+
+    def of_proximities(self) -> dict[str, Scores]:
+        """All heuristics but Katz."""
+        ends: Ends = "sorted" if self.links == "any" else "ordered"
+        near = pair_proximities(self.graph, self.pairs, max_hops=_MAX_HOPS, ends=ends)
+
+        def column(name: str) -> Scores:
+            return near.column(name).astype(np.float64)
+
+        way = "_forward" if self.links == "ordered" else ""
+        scores = {name: column(_COLUMNS[name] + way) for name in ("3-paths", "pagerank")}
+        hops = column(f"hops{way}")
+        farthest = max(self.graph.num_nodes, _MAX_HOPS + 1)
+        scores["shortest path"] = -np.where(hops > _MAX_HOPS, farthest, hops)
+        scores["resource allocation"] = column(f"resource_allocation{way}")
+        if self.links == "ordered":
+            for name in ("2-paths", "common successors", "common predecessors"):
+                scores[name] = column(_DIRECTED_COLUMNS[name])
+            both = (column(f"adamic_adar_{which}") for which in ("successors", "predecessors"))
+            scores["Adamic-Adar"] = np.add(*both)
+            degrees = column("out_degree_source"), column("in_degree_target")
+        else:
+            scores |= {name: column(_COLUMNS[name]) for name in _BY_NEIGHBOURS}
+            which = ("min", "max") if self.links == "any" else ("source", "target")
+            degrees = column(f"degree_{which[0]}"), column(f"degree_{which[1]}")
+        scores["preferential attachment"] = np.multiply(*degrees)
+        if self.links == "across":
+            scores["popularity"] = degrees[1]
+            scores["item-based filtering"] = pair_tastes(self.graph, self.pairs)[:, 0]
+        return scores
+
+    def katz(self) -> Scores:
+        """Sums over walks from u to v."""
+        if self.links == "ordered":
+            return _directed_katz(self.graph, self.plain, self.pairs)
+        return _katz(self.plain, self.pairs)
 
 
-def _sorted_pairs(pairs: ArrayLike, graph: Graph) -> Pairs:
-    """Return (smaller node, larger node): a pair turned round has the same score."""
-    checked = np.sort(as_pairs(pairs, graph.num_nodes), axis=1)
+def _checked_pairs(pairs: ArrayLike, graph: Graph) -> Pairs:
+    checked = as_pairs(pairs, graph.num_nodes)
     loops = np.flatnonzero(checked[:, 0] == checked[:, 1])
     if len(loops):
         at = int(loops[0])
@@ -159,18 +285,6 @@ def _sorted_pairs(pairs: ArrayLike, graph: Graph) -> Pairs:
             f"{checked[at, 1]}))",
         )
     return checked
-
-
-def _of_proximities(graph: Graph, pairs: Pairs) -> dict[str, Scores]:
-    """All heuristics but Katz."""
-    near = pair_proximities(graph, pairs, max_hops=_MAX_HOPS)
-    scores = {name: near.column(column).astype(np.float64) for name, column in _COLUMNS.items()}
-    degrees = (near.column(f"degree_{which}").astype(np.float64) for which in ("min", "max"))
-    scores["preferential attachment"] = np.multiply(*degrees)
-    hops = near.column("hops").astype(np.float64)
-    farthest = max(graph.num_nodes, _MAX_HOPS + 1)
-    scores["shortest path"] = -np.where(hops > _MAX_HOPS, farthest, hops)
-    return scores
 
 
 # ---------------------------------------------------------------------- Katz
@@ -202,8 +316,32 @@ def _katz(graph: Graph, pairs: Pairs) -> Scores:
     return scores
 
 
+def _directed_katz(graph: Graph, plain: Graph, pairs: Pairs) -> Scores:
+    """Sum beta^l A^l[u, v] of a directed graph, without the pair's own edge.
+
+    With K as in `_katz`, leaving out u -> v takes beta K[u, u] K[v, v] / (1 + beta K[v, u]) from
+    K[u, v] (Sherman and Morrison).
+    """
+    beta = KATZ_DECAY / max(_largest_eigenvalue(plain), 1.0)
+    u, v = pairs.T
+    scores = _walk_sums(graph, beta, v, u)
+    codes = np.sort(edge_codes(graph.edges(), graph.num_nodes, directed=True))
+    own = is_among(edge_codes(pairs, graph.num_nodes, directed=True), codes)
+    if own.any():
+        u, v = u[own], v[own]
+        uu, vv, vu = np.split(
+            _walk_sums(graph, beta, np.concatenate([u, v, u]), np.concatenate([u, v, v])), 3
+        )
+        without = scores[own] - beta * uu * vv / (1 + beta * vu)
+        scores[own] = np.where(without < 1e-12, 0.0, without)
+    return scores
+
+
 def _walk_sums(graph: Graph, beta: float, sources: Pairs, nodes: Pairs) -> Scores:
-    """Entries [node, source] of the sum over l >= 0 of beta^l A^l, `[len(sources)]`."""
+    """Entries [node, source] of the sum over l >= 0 of beta^l A^l, `[len(sources)]`.
+
+    They are of walks from node to source; row v of the graph holds the edges from v.
+    """
     from pgnn.pairs.kernels.lanes import LANES, walk_block
 
     distinct, places = np.unique(sources, return_inverse=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -19,11 +19,19 @@ from pgnn.evaluation.metrics import (
     hits_at,
     mrr,
     pair_metrics,
+    roc_auc,
     roc_curve,
 )
 from pgnn.graph import Graph
 from pgnn.names import Negatives
-from pgnn.pairs.codes import as_pairs, is_among, sorted_distinct, unordered_codes
+from pgnn.pairs.codes import (
+    Pairs,
+    as_pairs,
+    edge_codes,
+    is_among,
+    sorted_distinct,
+    unordered_codes,
+)
 from pgnn.pairs.negatives import draw_negatives
 from pgnn.training.splits import PairSet, split_links, split_pairs
 
@@ -42,13 +50,18 @@ class Judgement:
         num_pairs: How many pairs were scored.
         metrics: `roc_auc`, `average_precision`, `hits@K`, `mrr`; of several graphs, means. Of a
             model's scores also `auc_low` and `auc_high`, between which the AUC lies with 95%
-            confidence, and of chances `brier` and `calibration_error`.
+            confidence, and of chances `brier` and `calibration_error`. Where links are ordered,
+            `direction_auc`; across two kinds of nodes, `hits@10_per_node`; see `judge_more`.
         roc: The ROC curve, `fpr` and `tpr`, of one graph; None where there is no one curve.
     """
 
     num_pairs: int
     metrics: dict[str, float]
     roc: dict[str, list[float]] | None = None
+
+    def with_metrics(self, more: Mapping[str, float]) -> Judgement:
+        """Return it with more metrics."""
+        return replace(self, metrics=self.metrics | dict(more))
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
@@ -161,6 +174,74 @@ def judge_model(
             others = replace(_judge_scores(kept, of_kept, chances=False), roc=None)
     rate = share_of_links(pair_sets) if base_rate is None else base_rate
     return ModelJudgement(test, rate, num_lone, others)
+
+
+MODEL = "model"  # what `judge_more` calls the scores it was passed
+PER_NODE = "hits@10_per_node"
+_PER_NODE_PAIRS = 60_000  # most pairs that are scored to rank nodes for nodes
+
+
+def judge_more(
+    seen: Graph,
+    pairs: PairSet,
+    score: Callable[[Pairs], NDArray[np.float64]],
+    *,
+    heuristics: bool = True,
+    rng: int | np.random.Generator = 0,
+) -> dict[str, dict[str, float]]:
+    """Judge what a set of pairs does not tell: directions, and what is best for each node.
+
+    - Where links are ordered, `direction_auc`: the area under the ROC curve of hidden links against
+      the same pairs turned round, those left out that are edges both ways. A score that does not
+      know directions has 0.5.
+    - Across two kinds of nodes, `hits@10_per_node`: for each left node with hidden links, all right
+      nodes that it is not seen joined to are ranked, and a hidden link that fewer than ten of
+      those without a link outrank is a hit. The mean over left nodes (a sample of very many) of the
+      share of their hidden links that are hits.
+
+    Args:
+        seen: What a model may see of the graph.
+        pairs: The pairs it is judged by.
+        score: Scores pairs, `[m, 2]` to `[m]`.
+        heuristics: Whether to judge scores that need no learning as well.
+        rng: Seed or generator for the sample.
+
+    Returns:
+        Metrics by the name of a heuristic; those of `score` under "model".
+    """
+    scores: dict[str, NDArray[np.float64]]
+    if seen.has_ordered_links:
+        known = np.concatenate([seen.edges(), pairs.positives])
+        edges = np.sort(edge_codes(known, seen.num_nodes, directed=True))
+        back = edge_codes(pairs.positives[:, ::-1], seen.num_nodes, directed=True)
+        links = pairs.positives[~is_among(back, edges)]
+        if not len(links):
+            return {}
+        both = np.concatenate([links, links[:, ::-1]])
+        labels = np.arange(len(both)) < len(links)
+        scores = {MODEL: score(both), **(all_heuristics(seen, both) if heuristics else {})}
+        return {name: {"direction_auc": roc_auc(labels, s)} for name, s in scores.items()}
+    sides = seen.sides
+    if sides is None or sides.same or not pairs.labels.any():
+        return {}
+    links = sides.left_first(pairs.positives)
+    nodes = np.random.default_rng(rng).permutation(np.unique(links[:, 0]))
+    nodes = nodes[: max(1, _PER_NODE_PAIRS // len(sides.right_nodes))]
+    ranked = np.stack(
+        [np.repeat(nodes, len(sides.right_nodes)), np.tile(sides.right_nodes, len(nodes))], axis=1
+    )
+    joined = sorted_distinct(unordered_codes(seen.edges().astype(np.int64)))
+    ranked = ranked[~is_among(unordered_codes(ranked), joined)]
+    hidden = is_among(unordered_codes(ranked), sorted_distinct(unordered_codes(links)))
+    scores = {MODEL: score(ranked), **(all_heuristics(seen, ranked) if heuristics else {})}
+    starts = np.flatnonzero(np.diff(ranked[:, 0], prepend=-1))[1:]
+    parts = [p for p in np.split(np.arange(len(ranked)), starts) if 0 < hidden[p].sum() < len(p)]
+    if not parts:
+        return {}
+    return {
+        name: {PER_NODE: float(np.mean([hits_at(10, hidden[p], s[p]) for p in parts]))}
+        for name, s in scores.items()
+    }
 
 
 def share_of_links(pair_sets: Sequence[PairSet]) -> float:
@@ -332,12 +413,15 @@ def held_out(
     *,
     rng: int | np.random.Generator,
     negatives: Negatives = "uniform",
+    ordered: bool = False,
 ) -> tuple[Graph, PairSet]:
     """Split a graph never seen in training: what may be seen of it, and pairs to judge by."""
     if task == "pair":
         split = split_pairs(graph, rng=rng, val=0.0, test=share)
     else:
-        split = split_links(graph, rng=rng, val=0.0, test=share, negatives=negatives)
+        split = split_links(
+            graph, rng=rng, val=0.0, test=share, negatives=negatives, ordered=ordered
+        )
     return split.graph, split.test
 
 
@@ -348,6 +432,7 @@ def hide_pairs(
     *,
     rng: int | np.random.Generator,
     negatives: Negatives = "uniform",
+    ordered: bool = False,
 ) -> tuple[Graph, PairSet, int]:
     """Hide from the graph every edge that is asked about, so that no score can know it.
 
@@ -358,6 +443,8 @@ def hide_pairs(
         rng: Seed or generator.
         negatives: Which pairs without a link are drawn, see
             `pgnn.pairs.negatives.draw_negatives`.
+        ordered: Whether pairs are ordered, so that of a two-way edge only the direction that is
+            asked about is hidden.
 
     Returns:
         What may be seen, the pairs with labels, and how many edges were hidden.
@@ -372,6 +459,9 @@ def hide_pairs(
     edges = graph.edges().astype(np.int64)
     asked = sorted_distinct(unordered_codes(pairs))
     hidden = is_among(unordered_codes(edges), asked)
+    if ordered:
+        codes = np.sort(edge_codes(pairs, graph.num_nodes, directed=True))
+        hidden = is_among(edge_codes(edges, graph.num_nodes, directed=True), codes)
     if hidden.all():
         raise PGNNError(
             f"all {len(edges)} edges of the graph are among the pairs asked about, so the model "

@@ -23,6 +23,7 @@ from pgnn.graph.arrays import (
     build_csr,
 )
 from pgnn.graph.columns import Column
+from pgnn.graph.sides import Sides, sides_of_types
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -53,6 +54,8 @@ class Graph:
         dropped_self_loops: How many self-loops the source had.
         dropped_repeats: How many edges of the source repeated an earlier one. What such an edge
             weighs was decided by `repeats` when the graph was made.
+        sides: The two kinds of nodes that links are asked about, or None where any two nodes may
+            be joined; see `with_sides`.
 
     Example:
         >>> g = Graph.from_edges([(0, 1), (1, 2), (2, 2)])
@@ -72,6 +75,7 @@ class Graph:
     node_ids: NDArray[Any]
     dropped_self_loops: int = 0
     dropped_repeats: int = 0
+    sides: Sides | None = None
 
     def __post_init__(self) -> None:
         names = ("indptr", "indices", "weights", "x", "y", "classes", "node_ids")
@@ -279,6 +283,7 @@ class Graph:
             node_ids=np.arange(shifts[-1], dtype=np.int64),
             dropped_self_loops=sum(graph.dropped_self_loops for graph in graphs),
             dropped_repeats=sum(graph.dropped_repeats for graph in graphs),
+            sides=_union_of_sides(graphs),
         )
 
     # ------------------------------------------------------------------ exporters
@@ -422,6 +427,56 @@ class Graph:
         )
         return replace(self, indptr=rows.indptr, indices=rows.indices, weights=rows.weights)
 
+    def with_sides(self, types: ArrayLike, between: Sequence[str] | None = None) -> Graph:
+        """The graph with two kinds of nodes: links are then asked about across them only.
+
+        Args:
+            types: The type of each node, words or numbers, `[num_nodes]`.
+            between: The types of the left and of the right side; by default the two that there are.
+
+        Raises:
+            PGNNError: If there is not one type per node, or no such type.
+
+        Example:
+            >>> Graph.from_edges([(0, 1), (0, 2)]).with_sides(["c", "p", "p"]).sides
+            Sides(c=1, p=2)
+        """
+        sides = sides_of_types(types, between)
+        if len(sides.left) != self.num_nodes:
+            raise PGNNError(
+                Parameter("types"),
+                f" must have one entry per node, [{self.num_nodes}] (got {len(sides.left)})",
+            )
+        return replace(self, sides=sides)
+
+    @property
+    def has_ordered_links(self) -> bool:
+        """Whether a link from u to v is another one than from v to u.
+
+        It is in a directed graph, unless it has two sides: then who points to whom is known.
+        """
+        return self.directed and (self.sides is None or self.sides.same)
+
+    def links(self) -> NDArray[np.int64]:
+        """The edges that links are asked about, int64 `[m, 2]`: all, or those across the sides.
+
+        Of a graph with two sides the left node comes first, and each pair is there once.
+        """
+        edges = self.edges().astype(np.int64)
+        if self.sides is None:
+            return edges
+        across = self.sides.left_first(edges[self.sides.contain(edges)])
+        if self.directed and not self.sides.same:
+            across = np.unique(across, axis=0).reshape(-1, 2)
+        return across
+
+    @property
+    def num_free_pairs(self) -> int:
+        """How many pairs that may be links are no edges; ordered ones if links are ordered."""
+        n = self.num_nodes
+        pairs = n * (n - 1) // 2 if self.sides is None else self.sides.num_pairs
+        return pairs * (1 + self.has_ordered_links) - len(self.links())
+
     def _entries(self) -> NDArray[np.int32]:
         """(row, column) of every stored entry, int32 `[len(indices), 2]`."""
         rows = np.repeat(np.arange(self.num_nodes, dtype=np.int32), self.degrees)
@@ -432,7 +487,8 @@ class Graph:
         if not isinstance(other, Graph):
             return NotImplemented
         names = ("indptr", "indices", "weights", "x", "y", "classes", "node_ids")
-        return self.directed == other.directed and all(
+        same_kind = (self.directed, self.sides) == (other.directed, other.sides)
+        return same_kind and all(
             np.array_equal(getattr(self, name), getattr(other, name)) for name in names
         )
 
@@ -446,7 +502,18 @@ class Graph:
             parts.append(f"num_features={self.x.shape[1]}")
         if self.y is not None:
             parts.append(f"num_classes={self.num_classes}")
+        if self.sides is not None:
+            parts.append(f"between={','.join(self.sides.names)}")
         return f"Graph({', '.join(parts)})"
+
+
+def _union_of_sides(graphs: Sequence[Graph]) -> Sides | None:
+    """Return the sides of a union: those of all its graphs, if they are called the same."""
+    sides = [graph.sides for graph in graphs if graph.sides is not None]
+    if len(sides) < len(graphs) or len({each.names for each in sides}) > 1:
+        return None
+    left, right = (np.concatenate([getattr(s, side) for s in sides]) for side in ("left", "right"))
+    return Sides(left, right, sides[0].names)
 
 
 def _resolve_num_nodes(

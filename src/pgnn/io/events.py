@@ -63,6 +63,7 @@ class Events:
     strengths: bool = True
     num_dropped: int = 0
     until: str | None = None
+    between: str | Sequence[str] | None = None
 
     @classmethod
     def of(
@@ -134,7 +135,9 @@ class Events:
                 weights=np.ones(len(rows.first)), weight="number of events"
             )
         repeats: Repeats = "sum" if self.strengths else "shortest"
-        graph, nodes = assemble(self.path, contents, self.nodes, repeats)
+        graph, nodes = assemble(
+            self.path, contents, self.nodes, repeats, (rows.names[0], rows.names[1]), self.between
+        )
         notes = notes_of(self.path, graph, contents, rows, nodes, self.strengths)
         return graph, replace(notes, events=self._notes(rows, contents))
 
@@ -218,4 +221,5 @@ def read_events(
         strengths=how.get("repeats") == "sum",
         num_dropped=num_dropped,
         until=until,
+        between=how.get("between"),
     )

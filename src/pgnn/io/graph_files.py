@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
@@ -26,13 +26,14 @@ from pgnn.graph.columns import (
     to_common_kind,
 )
 from pgnn.graph.conversions import from_networkx, from_scipy
+from pgnn.graph.sides import sides_of_table
 from pgnn.io.node_tables import FeatureEncoding, NodeColumns, NodeTable, read_node_table
 from pgnn.io.notes import (
     EdgeTableFacts,
     ReadNotes,
-    count_sides,
     find_warnings,
     heads_a_table_of_nodes,
+    side_name,
 )
 from pgnn.io.tables import (
     NUMBER,
@@ -66,6 +67,8 @@ def read_graph(
     label: Column | None = None,
     feature_columns: Sequence[Column] | None = None,
     encoding: FeatureEncoding | None = None,
+    type_column: Column | None = None,
+    between: str | Sequence[str] | None = None,
     repeats: Repeats = "shortest",
 ) -> Graph:
     r"""Read a graph from a file: an edge list, a sparse matrix or GraphML.
@@ -112,6 +115,12 @@ def read_graph(
             any, `x` is None.
         encoding: How columns become numbers, as `ReadNotes.feature_notes` told of another table;
             by default as this table suggests.
+        type_column: Column of the types of nodes in `features`. By default one of words named
+            `type` or `kind`, if there is one. It is no feature.
+        between: The two kinds of nodes that links are asked about, such as "customer,product":
+            types, or the names of the two columns of ids. By default they are recognised: two
+            types, or two columns, that all edges lead across; see
+            `pgnn.graph.sides.sides_of_table`. "all": links between any two nodes.
         repeats: What an edge weighs that is listed more than once: "shortest", the smallest of its
             weights (right for lengths), or "sum", all together (right for strengths).
 
@@ -138,6 +147,8 @@ def read_graph(
         label=label,
         feature_columns=feature_columns,
         encoding=encoding,
+        type_column=type_column,
+        between=between,
         repeats=repeats,
     )
     return graph
@@ -156,6 +167,8 @@ class HowToRead(TypedDict, total=False):
     label: Column | None
     feature_columns: Sequence[Column] | None
     encoding: FeatureEncoding | None
+    type_column: Column | None
+    between: str | Sequence[str] | None
     repeats: Repeats
 
 
@@ -186,7 +199,16 @@ def read_graph_with_notes(path: StrPath, **how: Unpack[HowToRead]) -> tuple[Grap
         rows = read_edge_rows(file, how, nodes)
         contents = rows.numbered(nodes)._replace(directed=bool(directed))
     nodes = with_header(nodes, contents.ids, how)
-    graph, nodes = assemble(file, contents, nodes, how.get("repeats", "shortest"))
+    columns = None if rows is None else (rows.names[0], rows.names[1])
+    graph, nodes = assemble(
+        file, contents, nodes, how.get("repeats", "shortest"), columns, how.get("between")
+    )
+    if how.get("type_column") is not None and how.get("between") is None and graph.sides is None:
+        raise PGNNError(
+            f"{file}: ", Parameter("type_column"), " alone does not tell which links are asked "
+            "about: not every edge leads from one of two types to the other; name two types with ",
+            Parameter("between"),
+        )  # fmt: skip
     return graph, notes_of(file, graph, contents, rows, nodes, how.get("repeats") == "sum")
 
 
@@ -209,7 +231,7 @@ def notes_of(
         target=None if rows is None else rows.names[1],
         weight=contents.weight,
         strengths=strengths,
-        sides=None if rows is None else count_sides(contents.pairs, len(contents.ids)),
+        sides=graph.sides,
         features=None if nodes is None else nodes.path,
         feature_notes=None if nodes is None else nodes.notes,
         dropped_self_loops=graph.dropped_self_loops,
@@ -222,14 +244,16 @@ def check_options(how: HowToRead) -> None:
     """Refuse options that do not fit together."""
     _check_choice("directed", how.get("directed"))
     _check_choice("header", how.get("header"))
-    columns = ("id_column", "label", "feature_columns")
+    columns = ("id_column", "label", "feature_columns", "type_column")
     if how.get("features") is None and any(how.get(name) is not None for name in columns):
         raise PGNNError(
             Parameter("id_column"),
             ", ",
             Parameter("label"),
-            " and ",
+            ", ",
             Parameter("feature_columns"),
+            " and ",
+            Parameter("type_column"),
             " name columns of a feature table; give ",
             Parameter("features"),
             " too",
@@ -242,7 +266,11 @@ def read_nodes(how: HowToRead, *, header: bool | None = None) -> NodeTable | Non
     if features is None:
         return None
     chosen = NodeColumns(
-        how.get("id_column"), how.get("label"), how.get("feature_columns"), how.get("encoding")
+        how.get("id_column"),
+        how.get("label"),
+        how.get("feature_columns"),
+        how.get("encoding"),
+        how.get("type_column"),
     )
     return read_node_table(as_path(features, "features"), chosen, header=header)
 
@@ -274,7 +302,12 @@ class Contents(NamedTuple):
 
 
 def assemble(
-    path: Path, contents: Contents, nodes: NodeTable | None, repeats: Repeats
+    path: Path,
+    contents: Contents,
+    nodes: NodeTable | None,
+    repeats: Repeats,
+    columns: tuple[str, str] | None = None,
+    between: str | Sequence[str] | None = None,
 ) -> tuple[Graph, NodeTable | None]:
     """Join edges and node table into a graph; the table's notes count nodes without a row."""
     table = nodes or NodeTable(path, contents.ids, contents.x, contents.y)
@@ -295,7 +328,13 @@ def assemble(
         x = np.concatenate([x, table.blank[None]])[rows]  # the last row, -1, is the blank one
     elif x is not None:
         x = x[rows]
+    types = None if table.types is None else np.append(table.types, "")[rows]
+    if between is None and columns is not None:
+        words = side_name(columns[0]), side_name(columns[1])
+        if words[0] and words[1] and words[0] != words[1]:
+            columns = words[0], words[1]
     try:
+        sides = sides_of_table(pairs, len(ids), columns=columns, types=types, between=between)
         graph = Graph.from_edges(
             pairs,
             num_nodes=len(ids),
@@ -306,6 +345,7 @@ def assemble(
             node_ids=as_node_names(ids),
             repeats=repeats,
         )
+        graph = replace(graph, sides=sides)
     except PGNNError as error:
         raise PGNNError(f"{path}: ", *error.args) from error
     return graph, None if nodes is None else table

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 NODE_ID = ("id", "node", "nodeid", "name", "vertex")
+NODE_TYPE = ("type", "kind", "nodetype")
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 MOST_WORDS = 50  # different words of a column that becomes one column per word
 _MOSTLY = 0.8  # share of numbers from which a column is one of numbers, and its words are blanks
@@ -224,6 +225,7 @@ class NodeTable:
         y: Labels `[rows]`, or None.
         notes: How features were read; None for features that a graph file brought along.
         header: What the first line of a text table was read as.
+        types: The type of each node, a word; empty where it is blank. None without types.
     """
 
     path: Path
@@ -232,6 +234,7 @@ class NodeTable:
     y: NDArray[Any] | None
     notes: FeatureNotes | None = None
     header: Header | None = None
+    types: NDArray[Any] | None = None
 
     @property
     def blank(self) -> NDArray[np.float32] | None:
@@ -268,12 +271,14 @@ class NodeColumns(NamedTuple):
         label: Column of the labels; by default none.
         features: Columns of features; by default all others that can be used.
         encoding: How they become numbers; by default as this table suggests.
+        type_column: Column of the types of nodes; by default one of words named so.
     """
 
     id_column: Column | None = None
     label: Column | None = None
     features: Sequence[Column] | None = None
     encoding: FeatureEncoding | None = None
+    type_column: Column | None = None
 
 
 def read_node_table(path: Path, chosen: NodeColumns, *, header: bool | None = None) -> NodeTable:
@@ -308,9 +313,11 @@ def read_node_table(path: Path, chosen: NodeColumns, *, header: bool | None = No
     if len(set(named)) < len(named):
         names = Parameter("id_column"), " and ", Parameter("label")
         raise PGNNError(f"{path}: ", *names, f" are both {table.columns.called(named[0])}")
+    type_place = _type_place(table, named, chosen.type_column)
+    named += [] if type_place is None else [type_place]
     places = _feature_places(table, named, wanted, known=chosen.features is None)
     check = _NodeCheck(table, named, places)
-    (ids, *labels), _, columns = table.load(named, [], check, others=places, optional=named[1:])
+    (ids, *words), _, columns = table.load(named, [], check, others=places, optional=named[1:])
     (ids,) = to_common_kind([ids])
     if ids.n_unique() < len(ids):
         _raise_repeated_node(table, named[0])
@@ -320,8 +327,9 @@ def read_node_table(path: Path, chosen: NodeColumns, *, header: bool | None = No
         encoding, cells, left_out = _suggested(table, places, cells, chosen=bool(chosen.features))
     x, counts = _encode(table, cells, encoding, check)
     notes = FeatureNotes(encoding, sha256_of(path), *counts, left_out=tuple(left_out))
-    y = _labels(labels[0]) if labels else None
-    return NodeTable(path, ids, x, y, notes, table.header)
+    y = None if chosen.label is None else _labels(words[0])
+    types = None if type_place is None else words[-1].cast(str).fill_null("").to_numpy()
+    return NodeTable(path, ids, x, y, notes, table.header, types)
 
 
 def _labels(column: pl.Series) -> NDArray[Any]:
@@ -333,6 +341,21 @@ def _labels(column: pl.Series) -> NDArray[Any]:
     labels = np.full(len(column), None, dtype=object)
     labels[~missing.to_numpy()] = known.tolist()
     return labels
+
+
+def _type_place(table: Table, named: list[int], type_column: Column | None) -> int | None:
+    """Return the position of the column of types: the one that was named, or one of words."""
+    if type_column is not None:
+        place = table.columns.position(type_column, "type_column")
+        if place == named[0]:
+            names = Parameter("id_column"), " and ", Parameter("type_column")
+            raise PGNNError(f"{table.path}: ", *names, f" are both {table.columns.called(place)}")
+        return place
+    for place, name in enumerate(table.columns.names or []):
+        if plain_name(name) in NODE_TYPE and place not in named:
+            fields = next((fields for _, _, fields in table.records()), None)
+            return None if fields is None or NUMBER.fullmatch(fields[place]) else place
+    return None
 
 
 def sha256_of(path: Path) -> str:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph.columns import PLAIN_INTEGER, known_pair, plain_name
+from pgnn.graph.sides import Sides
 from pgnn.io.node_tables import NODE_ID, FeatureNotes
 from pgnn.io.tables import NUMBER, Header, Problem
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 _FEWEST_EDGES = 5  # a smaller graph is a toy, of which nothing can be said
 _MOST_ALONE = 0.9  # share of nodes with a single edge in a graph that looks wrong
-_FEWEST_PER_NODE = 0.6  # edges per node of a table of two sides; if no id repeats there are 0.5
 _LOOKED_AT = 100  # ids of a column
 
 
@@ -71,7 +71,7 @@ class ReadNotes:
         target: The column of the second ids.
         weight: The column (of GraphML: the attribute) of the weights; None if there is none.
         strengths: Whether weights are strengths, which add up, and not lengths.
-        sides: How many first and how many second ids there are, if no id is both; else None.
+        sides: The two kinds of nodes that links are asked about, or None.
         events: What was read of times; None without them.
         features: The table of nodes, or None.
         feature_notes: How its columns became features.
@@ -95,7 +95,7 @@ no other line; header=False reads it as an edge)
     target: str | None = None
     weight: str | None = None
     strengths: bool = False
-    sides: tuple[int, int] | None = None
+    sides: Sides | None = None
     events: EventNotes | None = None
     features: Path | None = None
     feature_notes: FeatureNotes | None = None
@@ -148,17 +148,14 @@ no other line; header=False reads it as an edge)
 
     def _nodes(self) -> str:
         """Count the nodes, of two sides each by the name of its column."""
-        if self.sides is None:
+        sides = self.sides
+        if sides is None:
             return counted(self.num_nodes, "node")
-        first, second = self.sides
-        names = [side_name(name) for name in (self.source, self.target)]
-        if all(names) and names[0] != names[1]:
-            sides = f"{counted(first, str(names[0]))} + {counted(second, str(names[1]))}"
-        else:
-            sides = f"{first:,} + {second:,} nodes"
-        others = self.num_nodes - first - second
-        more = f" + {counted(others, 'node')} without edges" if others > 0 else ""
-        return f"{sides} (two sides){more}"
+        counts = [len(sides.left_nodes), len(sides.right_nodes)][: 1 if sides.same else 2]
+        kinds = [counted(count, name) for count, name in zip(counts, sides.names, strict=False)]
+        others = self.num_nodes - sum(counts)
+        more = f" + {counted(others, 'other node')}" if others else ""
+        return f"{' + '.join(kinds)} ({'one side' if sides.same else 'two sides'}){more}"
 
     def _on_the_header(self) -> list[str]:
         """Return what to say of the first line, in pieces; nothing where it is plain."""
@@ -183,7 +180,7 @@ no other line; header=False reads it as an edge)
             "source": self.source,
             "target": self.target,
             "weight": self.weight,
-            "sides": None if self.sides is None else list(self.sides),
+            "between": None if self.sides is None else list(self.sides.names),
             "events": None if events is None else vars(events).copy(),
             "features": None if self.features is None else str(self.features),
             "feature_notes": None if self.feature_notes is None else self.feature_notes.to_json(),
@@ -210,20 +207,6 @@ def side_name(column: str | None) -> str | None:
         words = words[:-1]
     name = " ".join(words)
     return name if name and not any(map(str.isdigit, name)) else None
-
-
-def count_sides(pairs: NDArray[np.integer[Any]], num_nodes: int) -> tuple[int, int] | None:
-    """Return how many first and second nodes edges have, if no node is both.
-
-    A few edges may be so by chance, and a table in which no id repeats says nothing.
-    """
-    if len(pairs) < _FEWEST_EDGES or len(pairs) < _FEWEST_PER_NODE * num_nodes:
-        return None
-    side = np.zeros((2, num_nodes), dtype=bool)
-    side[0, pairs[:, 0]] = True
-    side[1, pairs[:, 1]] = True
-    first, second = (int(np.count_nonzero(each)) for each in side)
-    return (first, second) if min(first, second) > 1 and not side.all(axis=0).any() else None
 
 
 @dataclass(frozen=True, eq=False)

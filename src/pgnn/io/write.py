@@ -120,10 +120,11 @@ def write_scores(
     spread: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     reasons: Sequence[str] | None = None,
+    ends: tuple[str, str] = ("source", "target"),
 ) -> None:
     """Write one score per pair of nodes, with the nodes' own ids.
 
-    The columns (of an `.npz`: the arrays) are `source`, `target`, `label` (if it is passed),
+    The columns (of an `.npz`: the arrays) are those of `ends`, `label` (if it is passed),
     `score`, and `spread` and `why` (if they are passed). The file appears whole or not at all.
 
     Args:
@@ -134,13 +135,14 @@ def write_scores(
         spread: How far the score varied, one finite number per pair.
         labels: Whether each pair is positive; written as 1 and 0.
         reasons: Why each pair has its score, in words.
+        ends: What the columns of the first and second node are called.
 
     Raises:
         PGNNError: If the arrays do not fit or the file cannot be written.
     """
     file, names = as_path(path, "path"), id_array(ids)
     index = as_pairs(pairs, len(names))
-    columns = {"source": names[index[:, 0]], "target": names[index[:, 1]]}
+    columns = {end: names[index[:, place]] for place, end in enumerate(ends)}
     if labels is not None:
         truth = np.asarray(labels)
         if truth.shape != (len(index),):

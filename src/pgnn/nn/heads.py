@@ -29,6 +29,8 @@ class PairHeads(nn.Module):
         depth: Number of hidden layers.
         feature_width: Length of g.
         dropout: Chance that a number behind a hidden layer is dropped in training.
+        ordered: Whether (u, v) is another pair than (v, u): then g_i(x_u) and g_i(x_v) themselves
+            are read in place of their sum.
 
     Shapes:
         columns: `[b, num_columns]`, or `[num_members, b, num_columns]` for pairs of their own.
@@ -54,8 +56,10 @@ class PairHeads(nn.Module):
         depth: int = 2,
         feature_width: int = 32,
         dropout: float = 0.0,
+        ordered: bool = False,
     ) -> None:
         super().__init__()
+        self.ordered = ordered
         self.dropout = dropout
         self.num_members = num_members
         self.tower = None
@@ -67,7 +71,7 @@ class PairHeads(nn.Module):
                     _Layer(num_members, feature_width, feature_width),
                 ]
             )
-            inputs += 3 * feature_width
+            inputs += (4 if ordered else 3) * feature_width
         widths = [inputs, *[width] * depth]
         self.hidden = nn.ModuleList(
             _Layer(num_members, before, after) for before, after in pairwise(widths)
@@ -95,7 +99,8 @@ class PairHeads(nn.Module):
         linear = torch.baddbmm(self.linear_bias, h, self.linear_weight)
         if self.tower is not None and features is not None:
             a, b = (self._node(self._expand(x)) for x in features)
-            h = torch.cat([h, (a - b).abs(), a * b, a + b], dim=-1)
+            whose = [a, b] if self.ordered else [a + b]
+            h = torch.cat([h, (a - b).abs(), a * b, *whose], dim=-1)
         for layer in self.hidden:
             h = dropout(silu(layer(h)), self.dropout, self.training)
         logits: Tensor = torch.lerp(self.last(h), linear, self.linear_share)

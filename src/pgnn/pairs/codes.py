@@ -18,6 +18,9 @@ from pgnn.errors import Parameter, PGNNError
 Pairs = NDArray[np.int64]
 Codes = NDArray[np.int64]
 
+NUM_FOLDS = 8
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: it scatters codes
+
 
 def as_pairs(pairs: ArrayLike, num_nodes: int | None = None) -> Pairs:
     """Return pairs of node indices, int64 `[m, 2]`.
@@ -138,3 +141,18 @@ def is_among(codes: Codes, members: Codes) -> NDArray[np.bool_]:
         return np.zeros(len(codes), dtype=bool)
     places = np.minimum(np.searchsorted(members, codes), len(members) - 1)
     return np.asarray(members[places] == codes)
+
+
+def fold_of_pairs(pairs: Pairs) -> NDArray[np.int64]:
+    """Return one of 8 folds for each pair, the same for (u, v) and (v, u), `[m]`.
+
+    What cannot leave out one edge exactly leaves out those of the pair's fold. A pair that is not
+    joined has a fold as well, so that it is described like one that is.
+
+    Example:
+        >>> folds = fold_of_pairs(np.array([(0, 1), (1, 0), (2, 1)]))
+        >>> bool(folds[0] == folds[1]), bool((folds < NUM_FOLDS).all())
+        (True, True)
+    """
+    mixed = unordered_codes(pairs).astype(np.uint64) * _MULTIPLIER  # wraps around
+    return ((mixed >> np.uint64(40)) % np.uint64(NUM_FOLDS)).astype(np.int64)

@@ -10,11 +10,14 @@ links. `draw_negatives` draws harder ones, too: two hops apart, or with ends dra
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from pgnn import checks
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
+from pgnn.graph.sides import Sides
 from pgnn.names import NEGATIVES, Negatives
 from pgnn.pairs.codes import (
     Codes,
@@ -46,6 +49,9 @@ def draw_negatives(
     - "degree": the ends are drawn in proportion to their degrees in `graph`, so that both have as
       many neighbours as ends of links have.
 
+    Of a graph with sides, only pairs across them are drawn, the left node first. Where links are
+    ordered, each pair is turned at random.
+
     Args:
         generator: Source of randomness.
         graph: What a model sees; directions and weights are not read.
@@ -55,7 +61,7 @@ def draw_negatives(
         kind: Which pairs.
 
     Returns:
-        Pairs (smaller node, larger node), in random order.
+        Pairs (smaller node, larger node), or (left, right), or turned at random; in random order.
 
     Raises:
         PGNNError: If there are fewer.
@@ -69,8 +75,11 @@ def draw_negatives(
     """
     checks.one_of("negatives", kind, NEGATIVES)
     if kind == "uniform":
-        return draw_non_edges(generator, joined, graph.num_nodes, count)
-    plain = Graph.from_edges(graph.edges(), graph.num_nodes) if graph.directed else graph
+        pairs = draw_non_edges(generator, joined, graph.num_nodes, count, sides=graph.sides)
+        return turned_at_random(generator, pairs) if graph.has_ordered_links else pairs
+    plain = graph
+    if graph.directed:
+        plain = replace(Graph.from_edges(graph.edges(), graph.num_nodes), sides=graph.sides)
     draw = _two_hop_codes if kind == "two-hop" else _codes_by_degree
     codes = draw(generator, plain, joined, count)
     if len(codes) < count:
@@ -79,7 +88,24 @@ def draw_negatives(
             f"{count} negative pairs are needed, but only {len(codes)} {what} that no edge joins "
             "were found; use ", Parameter("negatives=uniform"),
         )  # fmt: skip
-    return unordered_pairs(codes)
+    pairs = unordered_pairs(codes)
+    if graph.has_ordered_links:
+        return turned_at_random(generator, pairs)
+    return pairs if graph.sides is None else graph.sides.left_first(pairs)
+
+
+def turned_at_random(generator: np.random.Generator, pairs: Pairs) -> Pairs:
+    """Return pairs, about half of them turned round."""
+    turned = generator.random(len(pairs)) < 0.5
+    return np.where(turned[:, None], pairs[:, ::-1], pairs)
+
+
+def _may_be_drawn(graph: Graph, codes: Codes, joined: Codes) -> Codes:
+    """Return the codes of pairs that are not joined and, of a graph with sides, across them."""
+    codes = codes[~is_among(codes, joined)]
+    if graph.sides is not None:
+        codes = codes[graph.sides.contain(unordered_pairs(codes))]
+    return codes
 
 
 def _two_hop_codes(
@@ -95,12 +121,11 @@ def _two_hop_codes(
     total = int(paths.sum())
     if total <= _LISTED:
         codes = sorted_distinct(_codes_of_paths(graph, np.arange(total), ends))
-        return generator.permutation(codes[~is_among(codes, joined)])[:count]
+        return generator.permutation(_may_be_drawn(graph, codes, joined))[:count]
     drawn: Codes = np.empty(0, dtype=np.int64)
     for _ in range(_ROUNDS):
         numbers = generator.integers(total, size=4 * (count - len(drawn)) + 16)
-        codes = _codes_of_paths(graph, numbers, ends)
-        codes = codes[~is_among(codes, joined)]
+        codes = _may_be_drawn(graph, _codes_of_paths(graph, numbers, ends), joined)
         common = _num_common(graph, unordered_pairs(codes))
         codes = codes[generator.random(len(codes)) * common < 1]
         drawn = sorted_distinct(np.concatenate([drawn, codes]))
@@ -134,7 +159,7 @@ def _codes_by_degree(
     n, degrees = graph.num_nodes, graph.degrees
     total = n * (n - 1) // 2
     if total - len(joined) <= _LISTED:
-        codes = step_over(np.arange(total - len(joined)), joined)
+        codes = _may_be_drawn(graph, step_over(np.arange(total - len(joined)), joined), joined)
         weights = degrees[unordered_pairs(codes)].astype(np.float64).prod(axis=1)
         codes, weights = codes[weights > 0], weights[weights > 0]
         # The first to arrive, at rates that are the weights, are drawn in proportion to them.
@@ -144,7 +169,7 @@ def _codes_by_degree(
     for _ in range(_ROUNDS if len(graph.indices) else 0):
         ends = graph.indices[generator.integers(len(graph.indices), size=(2 * count + 16, 2))]
         codes = unordered_codes(ends[ends[:, 0] != ends[:, 1]].astype(np.int64))
-        fresh = np.concatenate([drawn, codes[~is_among(codes, joined)]])
+        fresh = np.concatenate([drawn, _may_be_drawn(graph, codes, joined)])
         _, first = np.unique(fresh, return_index=True)
         drawn = fresh[np.sort(first)]  # in the order of drawing: the later ones are left out
         if len(drawn) >= count:
@@ -153,7 +178,12 @@ def _codes_by_degree(
 
 
 def draw_non_edges(
-    generator: np.random.Generator, joined: Codes, num_nodes: int, count: int
+    generator: np.random.Generator,
+    joined: Codes,
+    num_nodes: int,
+    count: int,
+    *,
+    sides: Sides | None = None,
 ) -> Pairs:
     """Draw different unordered pairs that no edge joins in either direction.
 
@@ -162,13 +192,16 @@ def draw_non_edges(
         joined: Sorted distinct `unordered_codes` of all joined pairs.
         num_nodes: Number of nodes.
         count: How many to draw.
+        sides: If they are set, only pairs across them are drawn.
 
     Returns:
-        Pairs (smaller node, larger node), in random order.
+        Pairs (smaller node, larger node), or (left, right), in random order.
 
     Raises:
         PGNNError: If there are fewer.
     """
+    if sides is not None:
+        return _draw_across(generator, joined, sides, count)
     free = num_nodes * (num_nodes - 1) // 2 - len(joined)
     if count > free:
         raise PGNNError(
@@ -177,6 +210,30 @@ def draw_non_edges(
             "some edges first (build the graph from a sample of graph.edges())"
         )
     return unordered_pairs(step_over(draw_distinct(generator, count, free), joined))
+
+
+def _draw_across(generator: np.random.Generator, joined: Codes, sides: Sides, count: int) -> Pairs:
+    """Draw different pairs (left, right) that are not joined.
+
+    The nodes of a side have ranks 0, 1, 2, ..., and a pair has the code of both ranks.
+    """
+    pairs = unordered_pairs(joined)
+    pairs = sides.left_first(pairs[sides.contain(pairs)])
+    left, right = sides.left_nodes, sides.right_nodes
+    ranks = np.stack(
+        [np.searchsorted(left, pairs[:, 0]), np.searchsorted(right, pairs[:, 1])], axis=1
+    )
+    codes = unordered_codes(ranks) if sides.same else ranks @ np.array([len(right), 1])
+    free = sides.num_pairs - len(codes)
+    if count > free:
+        raise PGNNError(
+            f"the graph is too dense: {count} negative pairs are needed, one for each positive, "
+            f"but only {free} pairs of {' and '.join(sides.names)} are not joined by an edge; "
+            "leave out some edges first"
+        )
+    drawn = step_over(draw_distinct(generator, count, free), sorted_distinct(codes))
+    chosen = unordered_pairs(drawn) if sides.same else np.stack(np.divmod(drawn, len(right)), 1)
+    return np.stack([left[chosen[:, 0]], right[chosen[:, 1]]], axis=1)
 
 
 def draw_not_stored(

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pgnn.checks import one_of
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
 from pgnn.graph.keeping import keep
@@ -27,6 +28,7 @@ from pgnn.threads import Progress, in_blocks, resolve_threads
 Array = NDArray[np.float64]
 Pairs = NDArray[np.int64]
 Method = Literal["auto", "exact", "estimated"]
+Ends = Literal["sorted", "ordered"]
 
 # Multiply-adds of walks from all nodes, up to which "auto" is exact: a few seconds.
 EXACT_WORK = 1.5e11
@@ -38,26 +40,31 @@ _NO_HUB = 1 << 62
 _BLOCK_PAIRS = 16_384
 _BLOCK_ROWS = 4096
 
+_WHICH = {"sorted": ("min", "max"), "ordered": ("source", "target")}
 _WALKS = (*(f"walk_{length}" for length in LENGTHS), *(f"pagerank_{a:g}" for a in RESTARTS))
 
 
-def proximity_columns(directed: bool = False) -> tuple[str, ...]:
+def proximity_columns(directed: bool = False, ends: Ends = "sorted") -> tuple[str, ...]:
     """Names of the columns of `pair_proximities`.
+
+    Args:
+        directed: Whether the graph is directed.
+        ends: As for `pair_proximities`.
 
     Example:
         >>> len(proximity_columns()), len(proximity_columns(directed=True))
         (32, 56)
     """
-    ends: tuple[str, ...] = ("degree", "strength", *ENDPOINT_COLUMNS)
+    of_ends: tuple[str, ...] = ("degree", "strength", *ENDPOINT_COLUMNS)
     if not directed:
         return (
             *_WALKS,
             *("common_neighbours", "adamic_adar", "resource_allocation", "jaccard", "three_paths"),
             "hops",
-            *(f"{name}_{which}" for name in ends for which in ("min", "max")),
+            *(f"{name}_{which}" for name in of_ends for which in _WHICH[ends]),
             "same_component",
         )
-    ends = ("out_degree", "in_degree", "out_strength", "in_strength", *ENDPOINT_COLUMNS)
+    of_ends = ("out_degree", "in_degree", "out_strength", "in_strength", *ENDPOINT_COLUMNS)
     return (
         *(f"{name}_{way}" for way in ("forward", "backward") for name in _WALKS),
         *(
@@ -71,7 +78,7 @@ def proximity_columns(directed: bool = False) -> tuple[str, ...]:
             for kind in ("two_paths", "resource_allocation", "three_paths", "hops")
         ),
         "reverse_edge",
-        *(f"{name}_{which}" for name in ends for which in ("source", "target")),
+        *(f"{name}_{which}" for name in of_ends for which in ("source", "target")),
         "same_component",
     )
 
@@ -123,6 +130,7 @@ def pair_proximities(
     weights: Literal["strength", "length"] = "strength",
     max_hops: int = 48,
     method: Method = "auto",
+    ends: Ends = "sorted",
     num_threads: int | None = None,
     progress: Progress | None = None,
 ) -> PairProximities:
@@ -175,6 +183,9 @@ def pair_proximities(
             is 1 / length).
         max_hops: The farthest shortest path to search.
         method: "exact", "estimated", or "auto" to choose by the size of the graph.
+        ends: Columns of endpoints of an undirected graph: "sorted", the smaller value and the
+            larger; or "ordered", that of the first node of each pair (`_source`) and of the second
+            (`_target`), as for a directed graph.
         num_threads: Number of threads, by default one per core. It does not change the result.
         progress: Called with (steps finished, steps in all) as walks proceed.
 
@@ -192,13 +203,18 @@ def pair_proximities(
     asked = _checked_pairs(pairs, graph)
     _check(weights, max_hops, method)
     threads = resolve_threads(num_threads)
-    names = proximity_columns(graph.directed)
+    one_of("ends", ends, tuple(_WHICH))
+    names = proximity_columns(graph.directed, ends)
     if not len(asked):
         return PairProximities(np.empty((0, len(names)), dtype=np.float32), names)
+    turned = asked[:, 0] > asked[:, 1]
     if not graph.directed:
         asked = low_high(asked)  # one orientation, so that (v, u) has the same values
     job = _Job.of(graph, asked, weights, max_hops, method, threads)
-    columns, notes = (_directed if graph.directed else _undirected)(job, progress)
+    if graph.directed:
+        columns, notes = _directed(job, progress)
+    else:
+        columns, notes = _undirected(job, progress, turned if ends == "ordered" else None)
     values = np.empty((len(asked), len(names)), dtype=np.float32)
 
     def write(block: range, _: None) -> None:
@@ -319,7 +335,10 @@ class _Job:
         return unsorted
 
 
-def _undirected(job: _Job, progress: Progress | None) -> tuple[dict[str, Array], list[str]]:
+def _undirected(
+    job: _Job, progress: Progress | None, turned: NDArray[np.bool_] | None
+) -> tuple[dict[str, Array], list[str]]:
+    """Return all columns; of endpoints sorted ones, or where `turned` says which pairs were."""
     graph, lost = job.graph, job.is_edge
     shared = job.shared(graph, graph, _worth(graph.degrees))
     ends = describe_endpoints(graph, job.pairs, lost, shared[lost][:, [0, 2]])
@@ -338,6 +357,10 @@ def _undirected(job: _Job, progress: Progress | None) -> tuple[dict[str, Array],
     )
     for name, values in {"degree": degree, "strength": strength, **ends.columns}.items():
         first, second = values.T  # much faster than values.min(axis=1)
+        if turned is not None:
+            columns[f"{name}_source"] = np.where(turned, second, first)
+            columns[f"{name}_target"] = np.where(turned, first, second)
+            continue
         columns[f"{name}_min"] = np.minimum(first, second)
         columns[f"{name}_max"] = np.maximum(first, second)
     columns["same_component"] = ends.same_component.astype(np.float64)

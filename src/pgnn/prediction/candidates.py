@@ -7,7 +7,7 @@ listed that are near in the graph or near in an embedding, because a link far fr
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
-from pgnn.pairs.codes import Codes, edge_codes, ordered_pairs
-from pgnn.prediction.choice import Rows, Taken
+from pgnn.pairs.codes import Codes, edge_codes, is_among, ordered_pairs
+from pgnn.prediction.choice import Ranked, Rows, Taken
 
 Score = Callable[[NDArray[np.int64]], NDArray[np.float64]]
 
@@ -55,7 +55,8 @@ def candidate_pairs(
     lists its best by resource allocation (the sum over common neighbours of 1 / degree; over paths
     of three hops, of 1 / the product of two degrees), and as many of each list are taken as fit.
     Ties are broken at random.
-    Directions and weights of edges are not read: a pair joined either way is an edge.
+    Directions and weights of edges are not read: a pair joined either way is an edge (`both_ways`
+    makes ordered pairs). Of a graph with sides, only pairs across them are listed.
 
     On large graphs the work is bounded too: of a node with very many neighbours, its neighbours see
     only a part of the others, and nearest embeddings are nearly nearest; `how` says so.
@@ -87,9 +88,47 @@ def candidate_pairs(
     asked = np.arange(n) if nodes is None else _as_nodes("nodes", nodes, n)
     rows = None if embedding is None else _as_embedding(embedding, n)
     if graph.directed:
-        graph = Graph.from_edges(graph.edges(), n)
+        graph = replace(Graph.from_edges(graph.edges(), n), sides=graph.sides)
     job = _Job(graph, asked, include_edges, limit, np.random.default_rng(rng))
     return job.all_pairs() if job.total <= limit else job.likely(rows, num_neighbours, metric)
+
+
+def both_ways(
+    candidates: Candidates,
+    graph: Graph,
+    *,
+    nodes: ArrayLike | None = None,
+    most_turned: int = 100_000,
+    rng: int | np.random.Generator = 0,
+) -> Candidates:
+    """Make ordered pairs of candidates of a directed graph: each way, and edges turned round.
+
+    Args:
+        candidates: Pairs that no edge joins.
+        graph: The directed graph.
+        nodes: List only edges with one of these nodes or more.
+        most_turned: How many edges are turned round at most, at random; those that are edges both
+            ways are not.
+        rng: Seed or generator.
+
+    Example:
+        >>> path = Graph.from_edges([(0, 1), (1, 2)], directed=True)
+        >>> both_ways(candidate_pairs(path), path).pairs.tolist()
+        [[0, 2], [1, 0], [2, 0], [2, 1]]
+    """
+    n, turned = graph.num_nodes, graph.links()[:, ::-1]
+    edges = np.sort(edge_codes(graph.edges(), n, directed=True))
+    turned = turned[~is_among(edge_codes(turned, n, directed=True), edges)]
+    if nodes is not None:
+        turned = turned[np.isin(turned, _as_nodes("nodes", nodes, n)).any(axis=1)]
+    whole = len(turned) <= most_turned
+    if not whole:
+        turned = np.random.default_rng(rng).permutation(turned)[:most_turned]
+    pairs = np.concatenate([candidates.pairs, candidates.pairs[:, ::-1], turned])
+    codes = np.sort(edge_codes(pairs, n, directed=True))
+    number = f"{'' if whole else 'some '}{len(turned):,}"
+    how = f"{candidates.how}, each in both directions, and {number} edges turned round"
+    return Candidates(ordered_pairs(codes, n), candidates.exact and whole, how)
 
 
 def top_pairs(
@@ -98,6 +137,7 @@ def top_pairs(
     top: int,
     *,
     per_node: NDArray[np.int64] | None = None,
+    ordered: bool = False,
     chunk: int = 1 << 18,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the pairs with the highest scores, highest first, and their scores.
@@ -110,6 +150,8 @@ def top_pairs(
         top: How many pairs at most.
         per_node: Return `top` pairs of each of these nodes instead, one node's after the other's,
             with that node first in its pairs. A node without candidates has none.
+        ordered: Whether pairs are ordered: then they stay as they are, and the node is the first or
+            the second of its pairs.
         chunk: How many pairs to score in one call.
 
     Raises:
@@ -132,14 +174,15 @@ def top_pairs(
     scores = _scores(pairs, score, chunk)
     # Each pair in both orientations; those that do not begin with an asked node drop out.
     both, scores = np.concatenate([pairs, pairs[:, ::-1]]), np.tile(scores, 2)
+    listed = np.tile(pairs, (2, 1)) if ordered else both
     line = np.argsort(asked)
     place = line[np.minimum(np.searchsorted(asked[line], both[:, 0]), len(asked) - 1)]
     wanted = asked[place] == both[:, 0]
-    both, scores, place = both[wanted], scores[wanted], place[wanted]
+    both, listed, scores, place = both[wanted], listed[wanted], scores[wanted], place[wanted]
     best = np.lexsort((both[:, 1], -scores, place))
     starts = np.searchsorted(place[best], place[best])
     best = best[np.arange(len(best)) - starts < top]
-    return both[best], scores[best]
+    return listed[best], scores[best]
 
 
 def _scores(pairs: NDArray[np.int64], score: Score, chunk: int) -> NDArray[np.float64]:
@@ -184,13 +227,21 @@ class _Job:
         edges = self.graph.edges()
         if len(self.asked) < self.graph.num_nodes:
             edges = edges[np.isin(edges, self.asked).any(axis=1)]
+        if self.graph.sides is not None:
+            edges = edges[self.graph.sides.contain(edges)]
         return np.sort(edge_codes(edges, self.graph.num_nodes, directed=False))
 
     @cached_property
     def total(self) -> int:
         """How many pairs there are."""
-        n, count = self.graph.num_nodes, len(self.asked)
+        n, count, sides = self.graph.num_nodes, len(self.asked), self.graph.sides
         pairs = count * (n - 1) - count * (count - 1) // 2
+        if sides is not None:
+            asked = [int(side[self.asked].sum()) for side in (sides.left, sides.right)]
+            others = [len(sides.right_nodes), len(sides.left_nodes)]
+            pairs = asked[0] * others[0] + asked[1] * others[1] - asked[0] * asked[1]
+            if sides.same:
+                pairs = asked[0] * (others[0] - 1) - asked[0] * (asked[0] - 1) // 2
         return pairs if self.include_edges else pairs - len(self.joined)
 
     @property
@@ -200,13 +251,18 @@ class _Job:
         if len(self.asked) < self.graph.num_nodes:
             count = len(self.asked)
             kind = f" of {count:,} {'node' if count == 1 else 'nodes'}{kind}"
+        if self.graph.sides is not None:
+            kind = f" of {' and '.join(self.graph.sides.names)}{kind}"
         return f"{'pair' if self.total == 1 else 'pairs'}{kind}"
 
     def all_pairs(self) -> Candidates:
         """List every pair."""
         n = self.graph.num_nodes
-        wanted = np.ones((len(self.asked), n), dtype=bool)
+        sides = self.graph.sides
+        wanted = np.full((len(self.asked), n), sides is None)
         for row, u in enumerate(self.asked.tolist()):
+            if sides is not None:
+                wanted[row, sides.opposite(u)] = True
             wanted[row, u] = False
             if not self.include_edges:
                 wanted[row, self.graph.neighbors(u)] = False
@@ -231,14 +287,16 @@ class _Job:
             near, exactly = nearest_rows(
                 barred, x, *search[1:], dot=metric == "dot", width=width, generator=self.generator
             )
+            near = self._across(near)
             taken.add(near, self.limit // 2)
         edges = not self.include_edges or taken.add_codes(self.joined, self.limit)
         two = reached_in_two(*search, 2 * self.limit)
-        within = taken.add(two, self.limit) and edges
+        within = taken.add(self._across(two), self.limit) and edges
         words = "pairs within 2 hops" if within else "likely pairs 2 hops apart"
-        if within and len(taken.codes) < self.limit:
+        # Across two sides there may be none, however many pairs of one side are 2 hops apart.
+        if (within or self.graph.sides is not None) and len(taken.codes) < self.limit:
             three = reached_in_three(*search, 2 * self.limit, two)
-            whole = taken.add(three, self.limit)
+            whole = taken.add(self._across(three), self.limit) and within
             words = "pairs within 3 hops" if whole else f"{words}, likely pairs 3 hops apart"
         elif self.include_edges and not within:
             words = f"{'edges' if edges else 'some edges'}, {words}"
@@ -248,6 +306,14 @@ class _Job:
             words = f"{words} and {number} embeddings of each node"
         how = f"{words}: {len(taken.codes):,} of {self.total:,} {self.kind}"
         return Candidates(ordered_pairs(taken.codes, n), False, how)
+
+    def _across(self, found: Ranked) -> Ranked:
+        """Return of what sources found the nodes across the sides, if the graph has sides."""
+        sides = self.graph.sides
+        if sides is None:
+            return found
+        kept = sides.contain(np.stack([found.source, found.target], axis=1))
+        return Ranked(found.source[kept], found.target[kept], found.rank[kept], found.whole)
 
 
 def _check_positive(name: str, number: Any) -> None:

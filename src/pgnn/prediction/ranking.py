@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,8 +13,9 @@ from pgnn.evaluation.heuristics import heuristic_named, heuristic_scores
 from pgnn.evaluation.judging import hide_pairs
 from pgnn.graph import Graph
 from pgnn.names import Task
-from pgnn.pairs.codes import as_pairs, is_among, sorted_distinct, unordered_codes
-from pgnn.prediction.candidates import candidate_pairs, top_pairs
+from pgnn.pairs.codes import as_pairs, edge_codes, is_among
+from pgnn.pairs.columns import undirected
+from pgnn.prediction.candidates import both_ways, candidate_pairs, top_pairs
 from pgnn.training.learners import AnyLearner
 from pgnn.training.pair_learner import MISSING, PairLearner
 
@@ -28,7 +29,8 @@ class Predictions:
     """Pairs of nodes, best first (of several nodes asked about: node by node).
 
     Attributes:
-        pairs: Node indices `[m, 2]`; where nodes were asked about, they come first in their pairs.
+        pairs: Node indices `[m, 2]`: source and target, where links are ordered. If not, nodes that
+            were asked about come first in their pairs, else the left of two sides.
         scores: The chance of each pair for the base rate, `[m]`; of a heuristic, its score.
         spread: Its standard deviation over the members of the model, or over draws of anchor-sets:
             how much to trust the chance.
@@ -38,6 +40,8 @@ class Predictions:
         exact: Whether those were all there are.
         num_edges: Of pairs that were passed, how many are edges of the graph; each is scored
             without its own edge.
+        ends: What the two nodes of a pair are called: `source` and `target` where links have a
+            direction, the names of two sides, or `node1` and `node2`.
     """
 
     pairs: NDArray[np.int64]
@@ -47,6 +51,7 @@ class Predictions:
     how: str
     exact: bool
     num_edges: int = 0
+    ends: tuple[str, str] = ("node1", "node2")
 
 
 def predict(
@@ -60,7 +65,8 @@ def predict(
 ) -> Predictions:
     """Find the pairs of nodes with the highest scores.
 
-    Task "link": pairs without an edge, the best of the graph or of each node asked about. Task
+    Task "link": pairs without an edge, the best of the graph or of each node asked about; of a run
+    of ordered links, pairs from source to target; of a graph with sides, pairs across them. Task
     "pair": the most similar nodes of each node asked about, or of all nodes, joined or not.
 
     Not all n^2 pairs of a large graph are scored, but those within a few hops that share most, and
@@ -87,19 +93,34 @@ def predict(
     embedding = None
     if not by_pairs or (pair_task and graph.num_nodes <= _MAX_EMBEDDED):
         embedding = learner.embed(graph)
+    most = (_LIMIT_OF_BEST if by_pairs else _LIMIT) if limit is None else limit
+    ordered = _is_ordered(learner)
+    asked_graph = replace(graph, sides=None) if pair_task else graph
     candidates = candidate_pairs(
-        graph,
+        asked_graph,
         embedding,
         nodes=nodes,
         include_edges=pair_task,
-        limit=(_LIMIT_OF_BEST if by_pairs else _LIMIT) if limit is None else limit,
+        limit=max(1, most // 3) if ordered else most,
         num_neighbours=max(20, top) if pair_task else 20,
         metric=learner.recipe.decoder or "distance",
     )
-    pairs, _ = top_pairs(candidates, scorer.logits, top, per_node=listed)
+    if ordered:
+        candidates = both_ways(candidates, graph, nodes=nodes, most_turned=max(1, most // 3))
+    pairs, _ = top_pairs(candidates, scorer.logits, top, per_node=listed, ordered=ordered)
+    if listed is None and asked_graph.sides is not None:
+        pairs = asked_graph.sides.left_first(pairs)
     rate = base_rate if base_rate is not None else default_base_rate(learner, graph)
     scores, spread = scorer.with_spread(pairs, base_rate=rate)
-    return Predictions(pairs, scores, spread, rate, candidates.how, candidates.exact)
+    return Predictions(
+        pairs,
+        scores,
+        spread,
+        rate,
+        candidates.how,
+        candidates.exact,
+        ends=_ends(asked_graph, pairs, ordered=ordered),
+    )
 
 
 def score_pairs(
@@ -124,22 +145,43 @@ def score_pairs(
     Raises:
         PGNNError: If a pair is not of two different nodes of the graph, or hiding leaves no edge.
     """
-    asked, num_edges = _asked_pairs(graph, pairs)
+    ordered = _is_ordered(learner)
+    asked, num_edges = _asked_pairs(graph, pairs, ordered=ordered)
     seen = graph
     if num_edges and learner.recipe.task == "link" and not isinstance(learner, PairLearner):
         seen, _, _ = hide_pairs(graph, asked, np.zeros(len(asked), dtype=bool), rng=0)
     rate = base_rate if base_rate is not None else default_base_rate(learner, graph)
     scores, spread = learner.scorer(seen).with_spread(asked, base_rate=rate)
-    return Predictions(asked, scores, spread, rate, _how_asked(asked), True, num_edges)
+    asked_graph = replace(graph, sides=None) if learner.recipe.task == "pair" else graph
+    ends = _ends(asked_graph, asked, ordered=ordered)
+    return Predictions(asked, scores, spread, rate, _how_asked(asked), True, num_edges, ends)
 
 
-def _asked_pairs(graph: Graph, pairs: ArrayLike) -> tuple[NDArray[np.int64], int]:
+def _asked_pairs(graph: Graph, pairs: ArrayLike, *, ordered: bool) -> tuple[NDArray[np.int64], int]:
     """Return pairs of two different nodes, and how many of them are edges."""
     asked = as_pairs(pairs, graph.num_nodes)
     if (asked[:, 0] == asked[:, 1]).any():
         raise PGNNError("a pair must be of two different nodes (got a node with itself)")
-    joined = sorted_distinct(unordered_codes(graph.edges().astype(np.int64)))
-    return asked, int(np.count_nonzero(is_among(unordered_codes(asked), joined)))
+    joined = np.sort(edge_codes(graph.edges(), graph.num_nodes, directed=ordered))
+    own = is_among(edge_codes(asked, graph.num_nodes, directed=ordered), joined)
+    return asked, int(np.count_nonzero(own))
+
+
+def _is_ordered(learner: AnyLearner) -> bool:
+    return isinstance(learner, PairLearner) and learner.links == "ordered"
+
+
+def _ends(graph: Graph, pairs: NDArray[np.int64], *, ordered: bool) -> tuple[str, str]:
+    """Return what the first and the second node of the pairs are called."""
+    sides = graph.sides
+    if ordered:
+        return "source", "target"
+    if sides is not None and not sides.same and len(pairs):
+        if sides.left[pairs[:, 0]].all():
+            return sides.names
+        if sides.right[pairs[:, 0]].all():
+            return sides.names[1], sides.names[0]
+    return "node1", "node2"
 
 
 def _how_asked(asked: NDArray[np.int64]) -> str:
@@ -161,7 +203,7 @@ def rank_by_heuristic(
     `pgnn.evaluation.heuristics`, no chances.
 
     Args:
-        name: One of `pgnn.evaluation.heuristics.HEURISTICS`.
+        name: One of `pgnn.evaluation.heuristics.heuristic_names(graph)`.
         graph: Any graph.
         task: Of "link", pairs without an edge are listed; of "pair", nodes joined or not.
         top: How many pairs, or how many per node asked about.
@@ -173,14 +215,32 @@ def rank_by_heuristic(
             the graph.
     """
     checks.positive_integer("top", top)
-    heuristic = heuristic_named(name)
+    if task == "pair":
+        graph = replace(undirected(graph) if graph.directed else graph, sides=None)
+    heuristic = heuristic_named(name, graph)
+    ordered = graph.has_ordered_links
     listed = np.arange(graph.num_nodes) if task == "pair" and nodes is None else nodes
-    candidates = candidate_pairs(graph, nodes=nodes, include_edges=task == "pair", limit=limit)
+    most = max(1, limit // 3) if ordered else limit
+    candidates = candidate_pairs(graph, nodes=nodes, include_edges=task == "pair", limit=most)
+    if ordered:
+        candidates = both_ways(candidates, graph, nodes=nodes, most_turned=most)
     pairs, scores = top_pairs(
-        candidates, lambda some: heuristic_scores(graph, some, heuristic), top, per_node=listed
+        candidates,
+        lambda some: heuristic_scores(graph, some, heuristic),
+        top,
+        per_node=listed,
+        ordered=ordered,
     )
+    if listed is None and graph.sides is not None:
+        pairs = graph.sides.left_first(pairs)
     return Predictions(
-        pairs, scores, np.zeros(len(pairs)), None, candidates.how, candidates.exact, 0
+        pairs,
+        scores,
+        np.zeros(len(pairs)),
+        None,
+        candidates.how,
+        candidates.exact,
+        ends=_ends(graph, pairs, ordered=ordered),
     )
 
 
@@ -190,16 +250,20 @@ def score_by_heuristic(name: str, graph: Graph, pairs: ArrayLike) -> Predictions
     Raises:
         PGNNError: If there is no such heuristic, or a pair is not of two different nodes.
     """
-    asked, num_edges = _asked_pairs(graph, pairs)
-    scores = heuristic_scores(graph, asked, heuristic_named(name))
-    return Predictions(
-        asked, scores, np.zeros(len(asked)), None, _how_asked(asked), True, num_edges
-    )
+    ordered = graph.has_ordered_links
+    asked, num_edges = _asked_pairs(graph, pairs, ordered=ordered)
+    scores = heuristic_scores(graph, asked, heuristic_named(name, graph))
+    ends = _ends(graph, asked, ordered=ordered)
+    none = np.zeros(len(asked))
+    return Predictions(asked, scores, none, None, _how_asked(asked), True, num_edges, ends)
 
 
 def default_base_rate(learner: AnyLearner, graph: Graph) -> float:
     """Return the share of links among non-edges that training assumed."""
     if not isinstance(learner, PairLearner) or learner.recipe.task == "pair":
         return 0.5
-    free = graph.num_nodes * (graph.num_nodes - 1) / 2 - graph.num_edges
-    return float(np.clip(MISSING * graph.num_edges / max(free, 1), 1e-9, 0.5))
+    asked = graph
+    if graph.directed and not _is_ordered(learner):
+        asked = undirected(graph)
+    num_links, free = len(asked.links()), asked.num_free_pairs
+    return float(np.clip(MISSING * num_links / max(free, 1), 1e-9, 0.5))

@@ -48,7 +48,7 @@ _WARM = 0.1  # share of steps in which the learning rate rises
 _FLAT = 0.5  # share of steps after which it falls
 _PATIENCE = 0.35  # share of rounds without progress after which training stops
 _HELD = (500, 2500)  # most held-out links and negatives per member that rounds are judged by
-_LINEAR_LINKS = 500  # with so many links, half of a logit is that of the linear part
+LINEAR_LINKS = 500  # with so many links, half of a logit is that of the linear part
 _LINEAR_ROWS = (1500, 7500)  # most links and negatives that it is fitted to
 _SCORED = 1 << 15  # rows scored at once
 _CHECKPOINT_SECONDS = 10.0
@@ -73,6 +73,9 @@ class HeadData:
             member learns from: it has to do well on graphs that it has not seen.
         validation: Whether each row is of a graph that is only to choose the best round by. Where
             there are such graphs, every member learns from all others.
+        turned: Of each row that is a link from u to v, the row of the pair from v to u, described
+            without the link as well; -1 where that is a link, too, or the row is no link. None
+            where links are not ordered.
     """
 
     columns: NDArray[np.float32]
@@ -85,6 +88,7 @@ class HeadData:
     log_missing: NDArray[np.float32]
     graph: NDArray[np.int64]
     validation: NDArray[np.bool_]
+    turned: NDArray[np.int64] | None = None
 
     def digest(self) -> str:
         """Return a fingerprint of all of it."""
@@ -114,6 +118,7 @@ def fit_heads(
     data: HeadData,
     recipe: Recipe,
     *,
+    linear_links: int = LINEAR_LINKS,
     checkpoint: Path | None = None,
     resume: bool = False,
     progress: Progress | None = None,
@@ -124,6 +129,7 @@ def fit_heads(
         heads: The heads, with fresh weights.
         data: Pairs to learn from.
         recipe: The settings.
+        linear_links: With so many links, half of a logit is that of the linear part.
         checkpoint: File to write the state to now and then.
         resume: Whether to go on from the checkpoint if there is one.
         progress: Called after each round.
@@ -137,7 +143,7 @@ def fit_heads(
             "at least two positive and two negative pairs are needed to learn from "
             f"(got {len(data.positive)} and {len(data.negative)})"
         )
-    run = _Run(heads, data, recipe)
+    run = _Run(heads, data, recipe, linear_links)
     if checkpoint is not None and resume and checkpoint.exists():
         run.restore(checkpoint)
     with torch.random.fork_rng(devices=[]), one_thread():
@@ -148,8 +154,9 @@ def fit_heads(
 class _Run:
     """The state of training: everything a checkpoint holds."""
 
-    def __init__(self, heads: PairHeads, data: HeadData, recipe: Recipe) -> None:
+    def __init__(self, heads: PairHeads, data: HeadData, recipe: Recipe, linear_links: int) -> None:
         self.heads, self.data, self.recipe = heads, data, recipe
+        self.linear_links = linear_links
         self.device = next(heads.parameters()).device
         self.parameters = list(heads.parameters())
         assert recipe.lr is not None, "the recipe is not resolved"
@@ -168,6 +175,9 @@ class _Run:
         self.ends = torch.from_numpy(data.ends).to(self.device)
         self.log_density = torch.from_numpy(data.log_density).to(self.device)
         self.log_missing = torch.from_numpy(data.log_missing).to(self.device)
+        turned = np.full(len(data.columns), -1) if data.turned is None else data.turned
+        self.turned = torch.from_numpy(turned).to(self.device)
+        self.has_turned = bool((turned >= 0).any())
         self.batch = _BATCH[recipe.task]
         self.folds = _Folds.of(data, heads.num_members, recipe.seed)
         wanted = _num_steps(data, recipe.task)
@@ -217,8 +227,10 @@ class _Run:
         )
         total = 0.0
         for step, rows in enumerate(batches):
-            logits = self._logits(rows, self.batch)
-            loss = binary_cross_entropy_with_logits(logits, labels) * self.heads.num_members
+            scores = self._score(rows)
+            logits = self._as_drawn(scores, rows, self.batch)
+            loss = binary_cross_entropy_with_logits(logits, labels)
+            loss = (loss + self._turned_loss(scores, rows, self.batch)) * self.heads.num_members
             loss.backward()  # type: ignore[no-untyped-call]
             done = (self.round - 1) * self.steps_per_round + step + 1
             self.optimizer.step(self._rate(done))
@@ -242,9 +254,19 @@ class _Run:
             rate *= 0.5 * (1 + math.cos(math.pi * (part - _FLAT) / (1 - _FLAT)))
         return rate
 
-    def _logits(self, rows: Tensor, sizes: tuple[int, int]) -> Tensor:
-        """Return training logits of rows `[members, b]`: f, less what the draw of pairs adds."""
-        return self._as_drawn(self._score(rows), rows, sizes)
+    def _turned_loss(self, scores: Tensor, rows: Tensor, sizes: tuple[int, int]) -> Tensor:
+        """Return what it costs not to know which of two directions is the link.
+
+        Of u -> v and v -> u, one of which is a link, it is u -> v with the log-odds
+        f(u -> v) - f(v -> u): both have the same chance to be a non-edge that was drawn.
+        """
+        if not self.has_turned:
+            return scores.new_zeros(())
+        links = rows[:, : sizes[0]]
+        around = self.turned[links]
+        known = (around >= 0).to(scores.dtype)
+        gap = scores[:, : sizes[0]] - self._score(around.clamp(min=0))
+        return (softplus(-gap) * known).sum() / rows.numel()
 
     def _as_drawn(self, f: Tensor, rows: Tensor, sizes: tuple[int, int]) -> Tensor:
         # Among non-edges a share of links is missing: p(x | non-edge) has a part of p(x | link).
@@ -272,6 +294,7 @@ class _Run:
         logits = self._as_drawn(scores, rows, self.folds.held_sizes)
         labels = _labels(*self.folds.held_sizes, self.heads.num_members).to(self.device)
         held_loss = float(binary_cross_entropy_with_logits(logits, labels))
+        held_loss += float(self._turned_loss(scores, rows, self.folds.held_sizes))
         _copy(self.parameters, now)
         truth = labels[0].cpu().numpy()
         auc = float(np.mean([roc_auc(truth, member) for member in scores.cpu().numpy()]))
@@ -301,17 +324,21 @@ class _Run:
         solutions: list[Tensor] = []
         for sample, num_links in self.folds.samples(_LINEAR_ROWS):
             rows = torch.from_numpy(sample).to(self.device)
+            around = self.turned[rows[:num_links]]
+            links = rows[:num_links][around >= 0]
             solutions.append(
                 fit_ridge(
                     self.columns[rows],
                     num_links,
+                    gaps=self.columns[links] - self.columns[around[around >= 0]],
                     log_density=self.log_density[rows],
                     log_missing=self.log_missing[rows],
                     start=solutions[0] if solutions else None,
                 )
             )
         fitted = torch.stack(solutions)
-        self.heads.lean(fitted[:, :-1], fitted[:, -1], _LINEAR_LINKS / (count + _LINEAR_LINKS))
+        share = self.linear_links / (count + self.linear_links)
+        self.heads.lean(fitted[:, :-1], fitted[:, -1], share)
 
     def _out_of_fold(self, rows: NDArray[np.int64], fold: NDArray[np.int64]) -> NDArray[np.float64]:
         logits = np.empty(len(rows))
@@ -514,6 +541,7 @@ def fit_ridge(
     *,
     log_density: Tensor,
     log_missing: Tensor,
+    gaps: Tensor | None = None,
     start: Tensor | None = None,
 ) -> Tensor:
     r"""Fit f(c) = w . c + b to the loss of the heads, plus a penalty \|w\|^2.
@@ -525,6 +553,8 @@ def fit_ridge(
         num_links: How many rows are links.
         log_density: Of each row, as in `HeadData`.
         log_missing: Of each row, as in `HeadData`.
+        gaps: Columns of links less those of the pairs turned round, `[g, columns]`; each link is
+            to score higher.
         start: Where to begin; by default at 0.
 
     Returns:
@@ -534,6 +564,11 @@ def fit_ridge(
     x = torch.cat([columns, columns.new_ones(count, 1)], dim=1).double()
     labels = (torch.arange(count, device=x.device) < num_links).double()
     weights = labels + (1 - labels) * num_links / (count - num_links)
+    if gaps is not None and len(gaps):
+        x = torch.cat([x, torch.cat([gaps, gaps.new_zeros(len(gaps), 1)], dim=1).double()])
+        labels, weights = (torch.cat([each, x.new_ones(len(gaps))]) for each in (labels, weights))
+        log_density = torch.cat([log_density, log_density.new_zeros(len(gaps))])
+        log_missing = torch.cat([log_missing, log_missing.new_full((len(gaps),), -math.inf)])
     penalty = x.new_full((x.shape[1],), _PENALTY)
     penalty[-1] = 1e-6
 

@@ -20,7 +20,10 @@ from pgnn.version import __version__
 
 @dataclass(frozen=True)
 class GraphFacts:
-    """A few numbers that describe a graph, or several graphs together."""
+    """A few numbers that describe a graph, or several graphs together.
+
+    `between` names the two kinds of nodes that links are asked about; None for any two nodes.
+    """
 
     graphs: int
     nodes: int
@@ -31,6 +34,7 @@ class GraphFacts:
     classes: int
     dropped_self_loops: int
     dropped_repeats: int
+    between: list[str] | None = None
 
     @classmethod
     def of(cls, *graphs: Graph) -> GraphFacts:
@@ -45,6 +49,7 @@ class GraphFacts:
             classes=max(graph.num_classes for graph in graphs),
             dropped_self_loops=sum(graph.dropped_self_loops for graph in graphs),
             dropped_repeats=sum(graph.dropped_repeats for graph in graphs),
+            between=None if graphs[0].sides is None else list(graphs[0].sides.names),
         )
 
 
@@ -119,6 +124,7 @@ class Outcome:
         document = {name: getattr(self, name) for name in _PLAIN}
         return document | {
             "graph": asdict(self.graph),
+            "direction_auc": None if self.test is None else self.test.metrics.get("direction_auc"),
             "test": None if self.test is None else self.test.metrics,
             "roc": None if self.test is None else self.test.roc,
             "heuristics": {name: peer.to_json() for name, peer in self.heuristics.items()},

@@ -20,10 +20,15 @@ from pgnn.names import Task
 from pgnn.nn.heads import PairHeads
 from pgnn.pairs.codes import as_pairs, edge_codes, ordered_pairs
 from pgnn.pairs.columns import (
+    LINKS,
+    Links,
     PairColumns,
+    across_sides,
     blocks_of_pairs,
     column_names,
     describe_pairs,
+    kind_of_links,
+    turned_columns,
     undirected,
 )
 from pgnn.pairs.sets import PairSet, Split
@@ -31,7 +36,7 @@ from pgnn.positions import anchor_ppr, sample_anchor_sets
 from pgnn.training.batches import default_num_sets
 from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
 from pgnn.training.fit import Fit, Progress
-from pgnn.training.fit_heads import HeadData, fit_heads
+from pgnn.training.fit_heads import LINEAR_LINKS, HeadData, fit_heads
 from pgnn.training.learner import feature_scale, read_feature_scale, usable_device
 from pgnn.training.proposals import propose_negatives
 from pgnn.training.recipe import Recipe
@@ -99,6 +104,9 @@ _DROPOUT = 0.1  # of task "pair", whose graphs differ more than those of links
 _VAL_PAIRS = 40_000  # that rounds are judged by, over all graphs
 _BLOCK_PAIRS = 1 << 18  # described and scored at once
 _KEPT = 0.3  # least share of links that must stay when those of lone nodes are left out
+# Networks order all pairs best; what is best for one customer they order worse than the linear part
+# does while links are few.
+_ACROSS_LINEAR_LINKS = 10_000
 _DAMAGED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError)
 
 
@@ -109,19 +117,27 @@ class PairModel(nn.Module):
         task: What the model is asked about pairs.
         num_features: Number of features per node; 0 for none.
         width: Width of the heads.
+        links: Which pairs may be links.
     """
 
     knots: Tensor
     scores: Tensor
     line: Tensor
 
-    def __init__(self, task: Task, num_features: int, width: int) -> None:
+    def __init__(self, task: Task, num_features: int, width: int, links: Links = "any") -> None:
         super().__init__()
-        count = len(column_names(task))
+        count = len(column_names(task, links))
         # Task "link" reads no means over neighbours: the other end of a link is one of them.
         inputs = num_features if task == "link" else 2 * num_features
         drop = 0.0 if task == "link" else _DROPOUT
-        self.heads = PairHeads(count, inputs, num_members=MEMBERS, width=width, dropout=drop)
+        self.heads = PairHeads(
+            count,
+            inputs,
+            num_members=MEMBERS,
+            width=width,
+            dropout=drop,
+            ordered=task == "link" and links != "any",
+        )
         self.register_buffer("knots", torch.zeros(count, NUM_KNOTS))
         self.register_buffer("scores", torch.zeros(count, NUM_KNOTS))
         self.register_buffer("line", torch.tensor([1.0, 0.0], dtype=torch.float64))
@@ -159,6 +175,8 @@ class PairLearner:
         num_sets: Number of anchor-sets of an embedding.
         mean: Mean of each node feature of the training graphs, or None without features.
         scale: Their standard deviations, or None.
+        links: Which pairs may be links: any, pairs across two kinds of nodes, or ordered pairs of a
+            directed graph.
     """
 
     recipe: Recipe
@@ -166,6 +184,7 @@ class PairLearner:
     num_sets: int
     mean: Floats | None = None
     scale: Floats | None = None
+    links: Links = "any"
 
     @property
     def num_features(self) -> int:
@@ -227,6 +246,7 @@ class PairLearner:
             self.model.heads,
             scaled,
             self.recipe,
+            linear_links=_ACROSS_LINEAR_LINKS if self.links == "across" else LINEAR_LINKS,
             checkpoint=checkpoint,
             resume=resume,
             progress=progress,
@@ -240,25 +260,50 @@ class PairLearner:
         if self.recipe.task == "pair":
             most = max(_MAX_LABELLED * share, _LABELLED_PER_GRAPH)
             return self._describe_labelled(split.graph, split.train, rng, most)
-        graph = undirected(split.graph) if split.graph.directed else split.graph
-        links = graph.edges().astype(np.int64)
+        return self._describe_links(split.graph, rng, share)
+
+    def _describe_links(self, graph: Graph, rng: np.random.Generator, share: float) -> HeadData:
+        """Describe links of one graph, each without itself, and non-edges that are drawn here."""
+        ordered = self.links == "ordered"
+        plain = undirected(graph) if graph.directed else graph
+        links = graph.links() if ordered else plain.links()
+        if not len(links):
+            raise PGNNError("no edge of the graph is a link in question, so none can be learnt")
+        num_links = len(links)
         most = max(1, int(_MAX_POSITIVES * share))
         if len(links) > most:
             links = links[np.sort(rng.choice(len(links), most, replace=False))]
         per_link = np.clip(_NEGATIVES[2] * share / len(links), *_NEGATIVES[:2])
         proposals = propose_negatives(
-            graph, _strengths(graph, self.recipe), int(per_link * len(links)), rng=rng
+            plain,
+            _strengths(plain, self.recipe),
+            int(per_link * len(links)),
+            directed=graph if ordered else None,
+            rng=rng,
         )
-        pairs, positive, negative = _distinct(links, proposals.pairs, graph.num_nodes)
+        pairs, positive, negative = _distinct(
+            links, proposals.pairs, graph.num_nodes, ordered=self.links != "any"
+        )
         columns = self._columns(graph, pairs)
+        names = column_names(links=self.links)
         kept = positive
-        if (graph.degrees > 0).all():
+        if (plain.degrees > 0).all():
             # Without its own edge such a link has a lone node, as no pair of this graph will have.
-            alone = columns[positive, column_names().index("degree_min")] == 0
+            ends = [names.index(f"degree_{end}") for end in _ends_of(self.links)]
+            alone = (columns[positive][:, ends] == 0).any(axis=1)
             if np.count_nonzero(~alone) > _KEPT * len(positive):
                 kept = positive[~alone]
-        density = proposals.log_density(*_counts(columns))
-        missing = math.log(MISSING * graph.num_edges / max(proposals.num_free, 1))
+        reverse = columns[:, names.index("reverse_edge")] > 0 if ordered else None
+        density = proposals.log_density(*_counts(columns, self.links), reverse)
+        missing = math.log(MISSING * num_links / max(proposals.num_free, 1))
+        turned = np.full(len(pairs), -1)
+        if reverse is not None:  # turned round, described without the link itself
+            one_way = kept[~reverse[kept]]
+            turned[one_way] = len(pairs) + np.arange(len(one_way))
+            around = columns[one_way][:, turned_columns(names)]
+            columns = np.concatenate([columns, around])
+            pairs = np.concatenate([pairs, pairs[one_way, ::-1]])
+        more = len(pairs) - len(turned)
         return HeadData(
             columns,
             pairs,
@@ -266,10 +311,11 @@ class PairLearner:
             kept,
             negative,
             negative[: proposals.num_uniform],
-            density.astype(np.float32),
+            np.concatenate([density, np.zeros(more)]).astype(np.float32),
             np.full(len(pairs), missing, dtype=np.float32),
             np.zeros(len(pairs), dtype=np.int64),
             np.zeros(len(pairs), dtype=bool),
+            np.concatenate([turned, np.full(more, -1)]),
         )
 
     def _describe_labelled(
@@ -325,6 +371,7 @@ class PairLearner:
             graph,
             pairs,
             task=self.recipe.task,
+            links=self.links,
             weights=self.recipe.weights,
             num_draws=NUM_DRAWS,
             num_sets=self.recipe.num_sets,
@@ -368,7 +415,8 @@ class PairLearner:
             "kind": KIND,
             "recipe": asdict(self.recipe),
             "num_sets": self.num_sets,
-            "columns": list(column_names(self.recipe.task)),
+            "links": self.links,
+            "columns": list(column_names(self.recipe.task, self.links)),
         }
         save_checkpoint(path, tensors, {**description, **more})
 
@@ -385,15 +433,17 @@ class PairLearner:
             if description.get("kind") != KIND:
                 raise ValueError("it holds something else")
             recipe = Recipe.from_dict(description["recipe"])
-            if tuple(description["columns"]) != column_names(recipe.task):
+            links = description.get("links", "any")
+            if links not in LINKS:
+                raise ValueError("it judges pairs of a kind that does not exist")
+            if tuple(description["columns"]) != column_names(recipe.task, links):
                 raise ValueError("it was made by another version of pgnn; train anew")
             mean, scale = read_feature_scale(tensors)
             num_sets = int(description["num_sets"])
             if num_sets < 1:
                 raise ValueError("its number of sets makes no sense")
-            learner = PairLearner(
-                recipe, _make_model(recipe, 0 if mean is None else len(mean)), num_sets, mean, scale
-            )
+            model = _make_model(recipe, 0 if mean is None else len(mean), links)
+            learner = PairLearner(recipe, model, num_sets, mean, scale, links)
             learner.model.load_state_dict(_under(tensors, "model."))
             learner.model.to(place)
         except _DAMAGED as error:
@@ -413,7 +463,9 @@ class PairScorer:
 
     def __init__(self, learner: PairLearner, graph: Graph, features: Floats | None) -> None:
         self.learner = learner
-        self.graph = undirected(graph) if graph.directed else graph
+        self.graph = graph
+        if graph.directed and learner.links != "ordered":
+            self.graph = undirected(graph)
         self.features = None
         if features is not None:
             self.features = torch.from_numpy(features).to(learner.device)
@@ -439,6 +491,8 @@ class PairScorer:
     def member_logits(self, pairs: ArrayLike) -> NDArray[np.float64]:
         """Return the logit of each head for each pair, `[members, m]`."""
         checked = as_pairs(pairs, self.graph.num_nodes)
+        if self.learner.links == "across":
+            checked = across_sides(self.graph, checked)
         parts = [np.empty((self.learner.model.heads.num_members, 0))]
         parts += [
             self.judge(self.learner._columns(self.graph, block), block)
@@ -453,6 +507,8 @@ class PairScorer:
 
         The columns are those of `PairLearner.describe`, of these pairs or of others.
         """
+        if self.learner.links == "across":
+            pairs = across_sides(self.graph, pairs)
         heads = self.learner.model.heads.eval()
         parts = [np.empty((heads.num_members, 0))]
         scaled = self._scale(columns)
@@ -483,16 +539,19 @@ def make_pair_learner(
     largest = max(graph.num_nodes for graph in graphs)
     recipe = recipe.resolved(largest)
     mean, scale = feature_scale(graphs, standardise)
-    model = _make_model(recipe, 0 if mean is None else len(mean)).to(usable_device(device))
-    return PairLearner(
-        recipe, model, recipe.num_sets or default_num_sets(largest, 1.0), mean, scale
-    )
+    kinds = {kind_of_links(graph) for graph in graphs}
+    links: Links = "any"
+    if recipe.task == "link" and len(kinds) == 1:
+        (links,) = kinds
+    model = _make_model(recipe, 0 if mean is None else len(mean), links).to(usable_device(device))
+    num_sets = recipe.num_sets or default_num_sets(largest, 1.0)
+    return PairLearner(recipe, model, num_sets, mean, scale, links)
 
 
-def _make_model(recipe: Recipe, num_features: int) -> PairModel:
+def _make_model(recipe: Recipe, num_features: int, links: Links) -> PairModel:
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed_of(recipe.seed, Purpose.HEAD))
-        return PairModel(recipe.task, num_features, recipe.hidden_channels or 64)
+        return PairModel(recipe.task, num_features, recipe.hidden_channels or 64, links)
 
 
 def _neighbour_mean(graph: Graph, x: Floats) -> Floats:
@@ -510,20 +569,28 @@ def _strengths(graph: Graph, recipe: Recipe) -> NDArray[np.float64] | None:
     return graph.weights if recipe.weights == "strength" else 1 / graph.weights
 
 
-def _counts(columns: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _ends_of(links: Links) -> tuple[str, str]:
+    """Return how columns of both endpoints end."""
+    return ("source", "target") if links == "across" else ("min", "max")
+
+
+def _counts(columns: Floats, links: Links) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return resource allocation and three-step walks of pairs, from their logarithms."""
-    names = column_names()
-    column = {name: columns[:, names.index(name)].astype(np.float64) for name in names}
-    resource = np.exp(column["resource_allocation"])
-    strengths = np.expm1(column["strength_min"]) * np.expm1(column["strength_max"])
-    return resource, np.exp(column["walk_3"]) * np.sqrt(np.maximum(strengths, 0))
+    names = column_names(links=links)
+
+    def column(name: str) -> NDArray[np.float64]:
+        return columns[:, names.index(name)].astype(np.float64)
+
+    first, second = (np.expm1(column(f"strength_{end}")) for end in _ends_of(links))
+    steps = np.exp(column("walk_3")) * np.sqrt(np.maximum(first * second, 0))
+    return np.exp(column("resource_allocation")), steps
 
 
 def _distinct(
-    links: NDArray[np.int64], others: NDArray[np.int64], num_nodes: int
+    links: NDArray[np.int64], others: NDArray[np.int64], num_nodes: int, *, ordered: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return each pair once, and the rows of links and of others among them."""
-    codes = edge_codes(np.concatenate([links, others]), num_nodes, directed=False)
+    codes = edge_codes(np.concatenate([links, others]), num_nodes, directed=ordered)
     distinct, place = np.unique(codes, return_inverse=True)
     return ordered_pairs(distinct, num_nodes), place[: len(links)], place[len(links) :]
 
@@ -549,7 +616,15 @@ def _joined(parts: Sequence[HeadData], features: Sequence[Floats | None]) -> Hea
         np.concatenate([part.log_missing for part in parts]),
         np.repeat(np.arange(len(parts)), [len(part.columns) for part in parts]),
         np.concatenate([part.validation for part in parts]),
+        np.concatenate([_shifted(part, start) for part, start in zip(parts, starts, strict=True)]),
     )
+
+
+def _shifted(part: HeadData, start: int) -> NDArray[np.int64]:
+    """Return the rows of turned pairs of one graph among those of all graphs."""
+    if part.turned is None:
+        return np.full(len(part.columns), -1)
+    return np.where(part.turned < 0, -1, part.turned + start)
 
 
 def _typical_rows(data: HeadData, rng: np.random.Generator) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +13,18 @@ from numpy.typing import NDArray
 
 from pgnn.errors import Parameter, PGNNError
 from pgnn.evaluation.judging import (
+    MODEL,
     Judgement,
     ModelJudgement,
     Verdict,
     judge_model,
+    judge_more,
     score_heuristics,
     share_of_links,
 )
 from pgnn.graph import Graph
 from pgnn.io.events import Events
+from pgnn.names import BEST
 from pgnn.pairs.sets import Split
 from pgnn.training.fit import Fit, Progress
 from pgnn.training.learners import AnyLearner, make_any_learner
@@ -94,7 +97,14 @@ def split_graph(graph: Graph, recipe: Recipe) -> Split:
     val = recipe.resolved(graph.num_nodes).val or 0.0  # pgnn-best holds out nothing to choose by
     if recipe.task == "pair":
         return split_pairs(graph, rng=rng, val=val, test=recipe.test)
-    return split_links(graph, rng=rng, val=val, test=recipe.test, negatives=recipe.negatives)
+    return split_links(
+        graph,
+        rng=rng,
+        val=val,
+        test=recipe.test,
+        negatives=recipe.negatives,
+        ordered=recipe.model == BEST,
+    )
 
 
 def train(
@@ -137,7 +147,7 @@ def train(
             resume=resume,
             progress=progress,
         )
-    judged = _judge(learner, fit, splits, heuristics=heuristics)
+    judged = _judge(learner, fit, problem, heuristics=heuristics)
     model = judged.model
     outcome = Outcome(
         task=recipe.task,
@@ -199,9 +209,9 @@ class _Judged:
     verdict: Verdict | None
 
 
-def _judge(learner: AnyLearner, fit: Fit, splits: Sequence[Split], *, heuristics: bool) -> _Judged:
+def _judge(learner: AnyLearner, fit: Fit, problem: Problem, *, heuristics: bool) -> _Judged:
     """Judge the scores of the test pairs, beside scores that need no learning."""
-    tested = [(split.graph, split.test) for split in splits if len(split.test)]
+    tested = [(split.graph, split.test) for split in problem.splits if len(split.test)]
     if not tested:
         return _Judged(None, {}, None)
     share = share_of_links([pairs for _, pairs in tested])
@@ -217,7 +227,14 @@ def _judge(learner: AnyLearner, fit: Fit, splits: Sequence[Split], *, heuristics
         ]
     hidden = learner.recipe.task == "link"
     model = judge_model(tested, scores, base_rate=rate, hidden=hidden)
+    more: dict[str, dict[str, float]] = {}
+    if len(problem.graphs) == 1 and hidden and rate is not None:
+        seen, pairs = tested[0]
+        more = judge_more(seen, pairs, learner.scorer(seen).logits, heuristics=heuristics)
+        model = replace(model, test=model.test.with_metrics(more.get(MODEL, {})))
     if not heuristics:
         return _Judged(model, {}, None)
     peers = score_heuristics(tested)
-    return _Judged(model, peers.judged(), peers.verdict(learner.recipe.model, scores))
+    verdict = peers.verdict(learner.recipe.model, scores)
+    judged = peers.judged().items()
+    return _Judged(model, {k: each.with_metrics(more.get(k, {})) for k, each in judged}, verdict)

@@ -5,6 +5,9 @@ them at random; one that has only seen hard ones is lost among easy ones. So neg
 three proposals: uniform pairs, ends of two-step walks and ends of three-step walks. The density of
 each is known for every pair, so the mixture can be undone in the loss: the head learns the ratio
 p(pair | link) / p(pair | uniform non-edge), whatever was proposed how often.
+
+Where links are ordered there is a fourth proposal: edges turned round. They are next to nothing
+among all non-edges, and whoever is asked who points to whom has to know them.
 """
 
 from __future__ import annotations
@@ -20,7 +23,9 @@ from pgnn.pairs.codes import edge_codes, is_among, low_high
 
 Pairs = NDArray[np.int64]
 MIXTURE = {"uniform": 0.5, "two-step": 0.25, "three-step": 0.25}
+ORDERED_MIXTURE = {"uniform": 0.45, "two-step": 0.225, "three-step": 0.225, "reversed": 0.1}
 _MAX_TRIES = 200
+_HOPELESS = 20_000  # draws without a non-edge after which a proposal is given up
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +33,14 @@ class Proposals:
     """Non-edges of a graph and what is needed to weigh them.
 
     Attributes:
-        pairs: Node indices (small, large), uniform ones first; there may be repeats, `[m, 2]`.
+        pairs: Node indices (small, large), or of a graph with sides (left, right), or ordered ones;
+            uniform ones first; there may be repeats, `[m, 2]`.
         num_uniform: How many of them are uniform.
-        num_free: How many pairs of the graph are no edges.
+        num_free: How many pairs that may be links are no edges.
         rates: For each proposal, the share of its draws that are non-edges; 0 if it has none.
         total: Sum of the strengths of all stored entries: twice that of all edges.
         num_entries: Number of stored entries: twice that of edges.
+        num_reversed: How many edges, turned round, are no edges; None where links are not ordered.
     """
 
     pairs: Pairs
@@ -42,30 +49,39 @@ class Proposals:
     rates: dict[str, float]
     total: float
     num_entries: int
+    num_reversed: int | None = None
 
     def log_density(
         self,
         resource_allocation: NDArray[np.floating],
         three_step: NDArray[np.floating],
+        reverse_edge: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.float64]:
         """Return the log of the mixture's density, relative to that of a uniform non-edge.
 
         Args:
             resource_allocation: Of each pair, the sum over common neighbours of 1 / degree.
             three_step: Of each pair, sqrt(s_u s_v) S^3[u, v], with strengths s.
+            reverse_edge: Where links are ordered, whether the pair turned round is an edge. Ends of
+                walks are never such pairs.
         """
         density = np.zeros(len(resource_allocation))
         weight = 0.0
-        for name, share in MIXTURE.items():
+        ways, mixture, near = 2, MIXTURE, np.ones(len(density))
+        if self.num_reversed is not None and reverse_edge is not None:
+            ways, mixture, near = 1, ORDERED_MIXTURE, (~reverse_edge).astype(np.float64)
+        for name, share in mixture.items():
             if not self.rates[name]:
                 continue
             weight += share
             if name == "uniform":
                 density += share
-                continue
-            count = resource_allocation if name == "two-step" else three_step
-            entries = self.total if name == "three-step" else self.num_entries
-            density += share * self.num_free * 2 * count / (entries * self.rates[name])
+            elif name == "reversed":
+                density += share * self.num_free / (self.num_reversed or 1) * (1 - near)
+            else:
+                count = near * (resource_allocation if name == "two-step" else three_step)
+                entries = self.total if name == "three-step" else self.num_entries
+                density += share * self.num_free * ways * count / (entries * self.rates[name])
         return np.asarray(np.log(np.maximum(density / weight, 1e-6)))
 
 
@@ -74,48 +90,115 @@ def propose_negatives(
     strengths: NDArray[np.float64] | None,
     count: int,
     *,
+    directed: Graph | None = None,
     rng: np.random.Generator,
 ) -> Proposals:
-    """Draw about `count` non-edges of an undirected graph from the mixture.
+    """Draw about `count` non-edges from the mixture; of a graph with sides, across them.
 
     Args:
-        graph: The graph.
+        graph: An undirected graph.
         strengths: Of each stored entry, for weighted graphs.
         count: How many.
+        directed: The same graph with directions, where ordered non-edges are to be drawn.
         rng: Source of randomness.
     """
-    n, entries = graph.num_nodes, len(graph.indices)
-    num_free = n * (n - 1) // 2 - graph.num_edges
+    entries = len(graph.indices)
     steps = _Steps.of(graph, strengths, rng)
+    space = _Space.of(graph, directed)
     makers: dict[str, Callable[[int], tuple[Pairs, Pairs]]] = {
-        "uniform": lambda m: (rng.integers(n, size=m), rng.integers(n, size=m)),
+        "uniform": space.uniform(rng),
         "two-step": steps.two,
         "three-step": steps.three,
     }
+    mixture = MIXTURE if directed is None else ORDERED_MIXTURE
     parts, rates = [], {}
-    for name, share in MIXTURE.items():
-        useless = num_free == 0 or (name != "uniform" and entries == 0)
+    for name, share in mixture.items():
+        useless = space.num_free == 0 or (name != "uniform" and entries == 0)
         wanted = 0 if useless else max(1, round(share * count))
-        pairs, rates[name] = _draw(graph, makers[name], wanted)
+        if name == "reversed":
+            pairs = space.one_way[:, ::-1]
+            rates[name] = float(len(pairs) > 0)
+            pairs = pairs[rng.integers(max(len(pairs), 1), size=wanted if len(pairs) else 0)]
+        else:
+            pairs, rates[name] = _draw(space, makers[name], wanted, walked=name != "uniform")
         parts.append(pairs)
     total = float(entries) if strengths is None else float(strengths.sum())
-    return Proposals(np.concatenate(parts), len(parts[0]), num_free, rates, total, entries)
+    num_reversed = None if directed is None else len(space.one_way)
+    drawn = np.concatenate(parts)
+    return Proposals(drawn, len(parts[0]), space.num_free, rates, total, entries, num_reversed)
+
+
+@dataclass(frozen=True, eq=False)
+class _Space:
+    """Which pairs may be drawn.
+
+    Attributes:
+        graph: The undirected graph.
+        ordered: Whether pairs are ordered.
+        num_free: How many pairs there are to draw.
+        edges: Sorted codes of the edges, ordered if pairs are.
+        joined: Sorted codes of pairs that are joined either way.
+        one_way: Edges whose reverse is no edge; none if pairs are not ordered.
+    """
+
+    graph: Graph
+    ordered: bool
+    num_free: int
+    edges: NDArray[np.int64]
+    joined: NDArray[np.int64]
+    one_way: Pairs
+
+    @classmethod
+    def of(cls, graph: Graph, directed: Graph | None) -> _Space:
+        n = graph.num_nodes
+        joined = np.sort(edge_codes(graph.edges(), n, directed=False))
+        if directed is None:
+            none = np.empty((0, 2), dtype=np.int64)
+            return cls(graph, False, graph.num_free_pairs, joined, joined, none)
+        links = directed.links()
+        edges = np.sort(edge_codes(directed.edges(), n, directed=True))
+        turned = edge_codes(links[:, ::-1], n, directed=True)
+        one_way = links[~is_among(turned, edges)]
+        return cls(graph, True, directed.num_free_pairs, edges, joined, one_way)
+
+    def uniform(self, rng: np.random.Generator) -> Callable[[int], tuple[Pairs, Pairs]]:
+        """Return what draws any nodes or, of a graph with sides, a left and a right one."""
+        every = np.arange(self.graph.num_nodes)
+        sides = self.graph.sides
+        left, right = (every, every) if sides is None else (sides.left_nodes, sides.right_nodes)
+
+        def draw(count: int) -> tuple[Pairs, Pairs]:
+            return left[rng.integers(len(left), size=count)], right[
+                rng.integers(len(right), size=count)
+            ]
+
+        return draw
+
+    def kept(self, ends: Pairs, *, walked: bool) -> Pairs:
+        """Return the pairs that may be drawn; ends of walks are joined in neither direction."""
+        n, sides = self.graph.num_nodes, self.graph.sides
+        ends = ends[ends[:, 0] != ends[:, 1]]
+        if not self.ordered:
+            ends = low_high(ends)
+        if sides is not None:
+            ends = ends[sides.contain(ends)]
+        by_order = self.ordered and not walked
+        taken = self.edges if by_order else self.joined
+        ends = ends[~is_among(edge_codes(ends, n, directed=by_order), taken)]
+        return ends if sides is None else sides.left_first(ends)
 
 
 def _draw(
-    graph: Graph, make: Callable[[int], tuple[Pairs, Pairs]], count: int
+    space: _Space, make: Callable[[int], tuple[Pairs, Pairs]], count: int, *, walked: bool
 ) -> tuple[Pairs, float]:
     """Draw non-edges by rejection; returns them and the share of draws that were non-edges."""
     parts: list[Pairs] = []
     tried = accepted = 0
-    edges = np.sort(edge_codes(graph.edges(), graph.num_nodes, directed=False))
     for _ in range(_MAX_TRIES):
-        if accepted >= count:
+        if accepted >= count or (walked and not accepted and tried > _HOPELESS):
             break
         size = max(1000, 2 * (count - accepted))
-        ends = low_high(np.stack(make(size), axis=1))
-        ends = ends[ends[:, 0] != ends[:, 1]]
-        ends = ends[~is_among(edge_codes(ends, graph.num_nodes, directed=False), edges)]
+        ends = space.kept(np.stack(make(size), axis=1), walked=walked)
         parts.append(ends)
         tried += size
         accepted += len(ends)

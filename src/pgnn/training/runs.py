@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
+from pgnn.graph.sides import Sides
 from pgnn.io import id_array
 from pgnn.io.write import make_folder, open_atomic, write_columns
 from pgnn.names import BEST
@@ -283,6 +284,9 @@ def _write_graph(path: Path, graph: Graph, seen: Graph, pairs: PairSet) -> None:
         for name in ("indptr", "indices", "weights", "x", "y", "classes")
         if getattr(graph, name) is not None
     }
+    if graph.sides is not None:
+        arrays |= {"left": graph.sides.left, "right": graph.sides.right}
+        arrays["between"] = np.array(graph.sides.names)
     with open_atomic(path) as file:
         np.savez_compressed(
             file,
@@ -334,6 +338,12 @@ def _checked_graph(arrays: Mapping[str, Any]) -> Graph:
         made: Any = getattr(graph, name)
         if not np.array_equal(made, arrays.get(name)):  # type: ignore[arg-type]
             raise ValueError(f"its {name} are not those of a graph")
+    if "between" in arrays:
+        left, right = arrays["between"].astype(str).tolist()
+        sides = Sides(arrays["left"], arrays["right"], (left, right))
+        if len(sides.left) != graph.num_nodes:
+            raise ValueError("its sides are not those of its nodes")
+        graph = replace(graph, sides=sides)
     graph = replace(graph, dropped_repeats=0)  # each edge is stored from both its ends
     if classes is None:
         return graph

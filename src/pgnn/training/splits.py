@@ -38,7 +38,6 @@ from pgnn.pairs.labelled import LabelledPairs
 from pgnn.pairs.negatives import (
     draw_distinct,
     draw_negatives,
-    draw_non_edges,
     draw_not_stored,
 )
 from pgnn.pairs.sets import PairSet as PairSet
@@ -57,6 +56,7 @@ def split_links(
     val: float = 0.1,
     test: float = 0.1,
     negatives: Negatives = "uniform",
+    ordered: bool = False,
 ) -> Split:
     """Split the edges of one graph for link prediction.
 
@@ -66,7 +66,11 @@ def split_links(
 
     Of a directed graph, pairs are ordered edges. Scores of pairs are often symmetric, so both
     directions of a two-way edge go to the same part (shares are of joined pairs, not of edges),
-    and negatives, turned at random, are pairs without an edge in either direction.
+    unless scores are known to be `ordered`. Negatives, turned at random, are pairs without an edge
+    in either direction.
+
+    Of a graph with sides, pairs of all parts are across them, the left node first. Other edges are
+    visible and in no part.
 
     Protocol "released": shares are rounded down, and a part may be empty. Negatives are ordered
     pairs drawn with repeats; they may be a stored edge turned round, training negatives may be
@@ -81,6 +85,8 @@ def split_links(
         negatives: Which pairs are the negatives of the test part, see
             `pgnn.pairs.negatives.draw_negatives`; "two-hop" and "degree" are harder to tell from
             links. Those of other parts are uniform. Only with protocol "paper".
+        ordered: Whether what is learnt scores (u, v) other than (v, u). An edge from v to u is then
+            evidence for one from u to v, and each is hidden by itself.
 
     Raises:
         PGNNError: If there are too few edges for the parts or too few non-edges for the negatives.
@@ -104,8 +110,8 @@ def split_links(
         positives = [as_pairs(graph.edges()[part]) for part in parts]
         sets = _released_sets(positives, graph.num_nodes, generator)
         return Split(graph.with_edges(parts[0]), *sets)
-    parts = _edge_parts(graph, generator, val, test)
-    visible = graph.with_edges(parts[0])
+    parts = _edge_parts(graph, generator, val, test, ordered=ordered and graph.has_ordered_links)
+    visible = graph.with_edges(_with_other_edges(graph, parts[0]))
     sets = _with_non_edges(graph, parts, generator)
     if negatives != "uniform":
         sets[-1] = _with_hard_negatives(graph, visible, sets, generator, negatives)
@@ -264,20 +270,23 @@ def hide_in_folds(split: Split, num_folds: int, *, rng: int | np.random.Generato
     """
     generator = np.random.default_rng(rng)
     edges = as_pairs(split.graph.edges())
-    joined, which = np.unique(unordered_codes(edges), return_inverse=True)
+    asked = _asked_edges(split.graph)
+    joined, which = np.unique(unordered_codes(edges[asked]), return_inverse=True)
     if num_folds < 2 or len(joined) < num_folds:
         raise PGNNError(
             f"the number of folds must be at least 2 and at most the number of training edges, "
             f"{len(joined)} (got {num_folds})"
         )
     # Both directions of a pair of nodes go to the same fold.
-    fold = generator.permutation(np.arange(len(joined)) % num_folds)[which]
+    fold = np.full(len(edges), -1)
+    fold[asked] = generator.permutation(np.arange(len(joined)) % num_folds)[which]
     negatives = split.train.negatives
     negative_fold = generator.permutation(np.arange(len(negatives)) % num_folds)
     none = PairSet(edges[:0], np.empty(0, dtype=bool))
     parts = [replace(split, train=none)]
     for number in range(num_folds):
-        pairs = PairSet.join(edges[fold == number], negatives[negative_fold == number])
+        links = _oriented(split.graph, edges[fold == number])
+        pairs = PairSet.join(links, negatives[negative_fold == number])
         parts.append(Split(split.graph.with_edges(fold != number), pairs, none, none))
     return parts
 
@@ -329,13 +338,42 @@ def _cut(pairs: Pairs, sizes: Sequence[int]) -> list[Pairs]:
 
 
 def _edge_parts(
-    graph: Graph, generator: np.random.Generator, val: float, test: float
+    graph: Graph,
+    generator: np.random.Generator,
+    val: float,
+    test: float,
+    *,
+    ordered: bool = False,
 ) -> list[NDArray[np.intp]]:
-    """Return which edges go to each part; both directions of a pair of nodes go to the same."""
-    joined, which = np.unique(unordered_codes(as_pairs(graph.edges())), return_inverse=True)
-    sizes = _part_sizes(len(joined), val, test, "pairs of joined nodes")
+    """Return which edges go to each part; both directions of a pair to the same, if unordered."""
+    asked = _asked_edges(graph)
+    codes = edge_codes(graph.edges()[asked], graph.num_nodes, directed=True)
+    if not ordered:
+        codes = unordered_codes(as_pairs(graph.edges())[asked])
+    joined, which = np.unique(codes, return_inverse=True)
+    of_what = "edges" if ordered else "pairs of joined nodes"
+    sizes = _part_sizes(len(joined), val, test, of_what)
     part = generator.permutation(np.repeat(np.arange(len(_PARTS)), sizes))[which]
-    return [np.flatnonzero(part == index) for index in range(len(_PARTS))]
+    return [asked[part == index] for index in range(len(_PARTS))]
+
+
+def _asked_edges(graph: Graph) -> NDArray[np.intp]:
+    """Return which edges are links in question: all, or those across the graph's sides."""
+    if graph.sides is None:
+        return np.arange(graph.num_edges)
+    return np.flatnonzero(graph.sides.contain(graph.edges()))
+
+
+def _with_other_edges(graph: Graph, links: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return these edges and those that are not in question, which stay visible."""
+    others = np.ones(graph.num_edges, dtype=bool)
+    others[_asked_edges(graph)] = False
+    return np.sort(np.concatenate([links, np.flatnonzero(others)]))
+
+
+def _oriented(graph: Graph, links: Pairs) -> Pairs:
+    """Return links as they are scored: as they stand or, of a graph with sides, left first."""
+    return links if graph.sides is None else graph.sides.left_first(links)
 
 
 def _with_non_edges(
@@ -345,11 +383,9 @@ def _with_non_edges(
     edges = as_pairs(graph.edges())
     sizes = [len(part) for part in parts]
     joined = sorted_distinct(unordered_codes(edges))
-    negatives = draw_non_edges(generator, joined, graph.num_nodes, sum(sizes))
-    if graph.directed:
-        _turn_some(negatives, generator)
+    negatives = draw_negatives(generator, graph, joined, sum(sizes))
     return [
-        PairSet.join(edges[part], others)
+        PairSet.join(_oriented(graph, edges[part]), others)
         for part, others in zip(parts, _cut(negatives, sizes), strict=True)
     ]
 
@@ -367,15 +403,7 @@ def _with_hard_negatives(
     joined = sorted_distinct(unordered_codes(np.concatenate(taken)))
     count = len(test.negatives)
     negatives = draw_negatives(generator, visible, joined, count, kind=kind)
-    if graph.directed:
-        _turn_some(negatives, generator)
     return PairSet.join(test.positives, negatives)
-
-
-def _turn_some(pairs: Pairs, generator: np.random.Generator) -> None:
-    """Turn about half of the pairs round, in place."""
-    turned = generator.random(len(pairs)) < 0.5
-    pairs[turned] = pairs[turned, ::-1]
 
 
 def _links_of_one_part(
@@ -387,7 +415,8 @@ def _links_of_one_part(
     visible, _, held_out = _edge_parts(graph, generator, 0.0, hidden)
     parts = [visible[:0]] * len(_PARTS)
     parts[role] = visible if _PARTS[role] == "train" else held_out
-    return Split(graph.with_edges(visible), *_with_non_edges(graph, parts, generator))
+    seen = graph.with_edges(_with_other_edges(graph, visible))
+    return Split(seen, *_with_non_edges(graph, parts, generator))
 
 
 # ---------------------------------------------------------------------- time
@@ -511,7 +540,7 @@ def split_by_time(
     places, times = events.places(graph)[links], events.times[links]
     past = times < (np.inf if test_from is None else test_from)
     parts = _parts_by_time(graph, low_high(places[past]), times[past], val, generator)
-    visible = graph.with_edges(parts[0])
+    visible = graph.with_edges(_with_other_edges(graph, parts[0]))
     sets = _with_non_edges(graph, parts, generator)
     future = _future_links(graph, places[~past], events.pairs[links][~past])
     if test_from is not None:
@@ -589,7 +618,10 @@ def _parts_by_time(
     degrees = np.bincount(edges[~chosen].ravel(), minlength=graph.num_nodes)
     joined = chosen & (degrees[edges] > 0).all(axis=1)
     chosen = joined if joined.any() else chosen
-    return [np.flatnonzero(~chosen), np.flatnonzero(chosen), np.empty(0, dtype=np.intp)]
+    asked = np.zeros(len(edges), dtype=bool)
+    asked[_asked_edges(graph)] = True
+    none = np.empty(0, dtype=np.intp)
+    return [np.flatnonzero(asked & ~chosen), np.flatnonzero(asked & chosen), none]
 
 
 @dataclass(frozen=True, eq=False)
@@ -624,8 +656,10 @@ def _future_links(graph: Graph, pairs: Pairs, everywhere: Pairs) -> _Future:
     old = sorted_distinct(unordered_codes(as_pairs(graph.edges())))
     repeated = np.zeros(len(pairs), dtype=bool)
     repeated[~unknown] = is_among(unordered_codes(pairs[~unknown]), old)
-    new = pairs[~unknown & ~repeated]
-    if not graph.directed:
+    new = as_pairs(pairs[~unknown & ~repeated])
+    if graph.sides is not None:
+        new = graph.sides.left_first(new[graph.sides.contain(new)])
+    elif not graph.directed:
         new = low_high(new)
     _, first = np.unique(
         edge_codes(new, graph.num_nodes, directed=graph.directed), return_index=True
@@ -650,22 +684,18 @@ def _never_linked(
 
     Negatives of other parts are not drawn again.
     """
-    edges = as_pairs(graph.edges())
-    taken = np.concatenate([edges, future.links, *(part.negatives for part in others)])
-    count = len(future.links)
-    nodes = np.unique(edges)
-    if kind == "uniform" and len(nodes) < graph.num_nodes:
-        inner = np.full(graph.num_nodes, -1)
-        inner[nodes] = np.arange(len(nodes))
-        among = inner[taken][(inner[taken] >= 0).all(axis=1)]
-        joined = sorted_distinct(unordered_codes(among))
-        drawn = nodes[draw_non_edges(generator, joined, len(nodes), count)]
-    else:
-        joined = sorted_distinct(unordered_codes(taken))
-        drawn = draw_negatives(generator, visible, joined, count, kind=kind)
-    if graph.directed:
-        _turn_some(drawn, generator)
-    return as_pairs(drawn)
+    taken = np.concatenate(
+        [as_pairs(graph.edges()), future.links, *(part.negatives for part in others)]
+    )
+    joined = sorted_distinct(unordered_codes(taken))
+    has_edge = np.bincount(graph.edges().ravel(), minlength=graph.num_nodes) > 0
+    drawn = np.empty((0, 2), dtype=np.int64)
+    while len(drawn) < len(future.links):
+        count = len(future.links) - len(drawn)
+        more = draw_negatives(generator, visible, joined, count, kind=kind)
+        joined = sorted_distinct(np.concatenate([joined, unordered_codes(more)]))
+        drawn = np.concatenate([drawn, more[has_edge[more].all(axis=1)]])
+    return drawn
 
 
 # ---------------------------------------------------------------------- pairs of labels
