@@ -58,7 +58,8 @@ def test_pairs_across_are_those_of_a_left_and_a_right_node(graph, data):
             graph.with_sides(kinds, between)
         return
     typed = graph.with_sides(kinds, between)
-    every = np.array([(u, v) for u in range(n) for v in range(n) if u != v]).reshape(-1, 2)
+    every = np.array([(u, v) for u in range(n) for v in range(n) if u != v], dtype=np.int64)
+    every = every.reshape(-1, 2)
     wanted = [{kinds[u], kinds[v]} == set(between) for u, v in every]
     assert typed.sides.contain(every).tolist() == wanted
     assert typed.sides.num_pairs == sum(wanted) // 2

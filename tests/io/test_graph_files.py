@@ -437,8 +437,11 @@ def test_read_graph_features_explains_missing_nodes_and_labels(write):
     edges = write("edges.csv", "1,2\n3,4\n5,6\n7,8\n")
     table = write("nodes.csv", "id,f,c\n1,0,a\n9,1,\n")
     few = write("few.csv", "id,f,c\n1,0,a\n9,1,b\n")
-    error = message(read_graph, edges, features=few, label="c")
-    assert "has no row for 7 of the 9 nodes of the graph (first: 2, 3, 4, 5, 6)" in error
+    graph = read_graph(edges, features=few, label="c")
+    assert graph.labelled.sum() == 2
+    other = write("other.csv", "id,f,c\n8,0,a\n9,1,b\n")
+    error = message(read_graph, write("e.csv", "1,2\n3,4\n"), features=other, label="c")
+    assert "has no row for any of the 4 nodes that edges join (first: 1, 2, 3, 4)" in error
     assert "label='d' does not exist" in message(read_graph, edges, features=table, label="d")
     assert "id_column='d' does not" in message(read_graph, edges, features=table, id_column="d")
     error = message(read_graph, edges, features=table, id_column="id", label=0)
@@ -530,16 +533,16 @@ def test_read_graph_of_a_symmetric_matrix_adds_nothing_up(tmp_path):
         ("e.csv", "a,b,c\n1,2,3\n", {"source": 0}, "<source> and <target> belong together"),
         ("e.csv", "a,b,c\n1,2,3\n", {"weight": 0}, "<weight> is column 'a', which holds ids"),
         ("e.csv", "a,b,c\n1,2,3\n", {"weight": "x"}, "column <weight>='x' does not exist"),
-        ("e.csv", "a,b,c\n1,2,3\n", {"label": "x"}, "<id_column>, <label> and "
-         "<feature_columns> name columns of a feature table; give <features> too"),
+        ("e.csv", "a,b,c\n1,2,3\n", {"label": "x"}, "<id_column>, <label>, "
+         "<feature_columns> and <type_column> name columns of a feature table; give <features> too"),
         ("e.csv", "a,b,c\n1,2,3\n", {"header": 5}, "<header> must be True, False or None"),
         ("e.csv", "a,b,c\n1,2,3\n", {"directed": 5}, "<directed> must be True, False or None"),
         ("e.csv", "1,2\n", {"features": "nodes.csv", "id_column": 9}, "<id_column>=9, but there"),
         ("e.csv", "1,2\n", {"features": "nodes.csv", "label": "x"}, "column <label>='x' does not"),
         ("e.csv", "1,2\n", {"features": "nodes.csv", "label": 0}, "<id_column> and <label> are "
          "both column 'id'"),
-        ("e.csv", "1,5\n", {"features": "nodes.csv", "label": 1}, "add their rows, or "
-         "leave <label> out"),
+        ("e.csv", "4,5\n", {"features": "nodes.csv", "label": 1}, "give the table of these "
+         "nodes as <features>"),
         ("e.npz", "", {"header": True}, "<source>, <target> and <header> are for tables"),
         ("e.npz", "", {"weight": "w"}, "<weight> must be None or False"),
         ("e.graphml", "", {"weight": 1}, "<weight> must name an edge attribute"),
@@ -566,7 +569,7 @@ def test_two_columns_without_a_common_id_are_two_kinds_of_nodes(tmp_path):
     graph, notes = read_graph_with_notes(path)
     assert graph.sides.names == ("customer", "product")
     assert all(name.startswith("c") for name in graph.node_ids[graph.sides.left])
-    assert "two kinds of nodes, 9 customer, 8 product" in notes.line()
+    assert "9 customers + 8 products (two sides)" in notes.line()
     assert notes.to_json()["between"] == ["customer", "product"]
     assert read_graph(path, between="all").sides is None
     assert read_graph(path, between="product,customer").sides.names == ("product", "customer")
@@ -583,7 +586,7 @@ def test_types_of_a_node_table_are_kinds_of_nodes(tmp_path, arguments):
     graph = read_graph(path, features=nodes, between="person,film", **arguments)
     assert graph.node_ids[graph.sides.left].tolist() == ["a", "b"]
     assert graph.node_ids[graph.sides.right].tolist() == ["x", "y"]
-    assert graph.x.tolist() == [[1], [3], [2], [4], [5]]  # the type is no feature
+    assert graph.x[:, -1].tolist() == [1, 3, 2, 4, 5]
     if not arguments:
         assert read_graph(path, features=nodes).sides is None  # three types
     else:
@@ -603,5 +606,5 @@ def test_two_types_that_all_edges_lead_across_are_recognised(tmp_path):
 def test_a_type_column_needs_a_node_table(tmp_path):
     path = tmp_path / "e.csv"
     path.write_text("u,v\na,x\nx,b\n")
-    with pytest.raises(PGNNError, match="type_column names a column of a feature table"):
+    with pytest.raises(PGNNError, match="type_column name columns of a feature table"):
         read_graph(path, type_column="kind")

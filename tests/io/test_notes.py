@@ -97,28 +97,28 @@ def test_notes_are_json(write):
     assert values["num_edges"] == 1
 
 
-def bipartite(customers=6, products=4):
-    return [(f"c{c}", f"p{(c + k) % products}") for c in range(customers) for k in range(2)]
+def bipartite(customers=12, products=6):
+    return [(f"c{c}", f"p{(c + k) % products}") for c in range(customers) for k in range(3)]
 
 
 def test_line_names_two_sides_by_their_columns(write):
     rows = "".join(f"{c},{p},3\n" for c, p in bipartite())
     path = write("orders.csv", "customer_id,product,weight\n" + rows)
     _, notes = read_graph_with_notes(path, repeats="sum")
-    assert notes.sides == (6, 4)
+    assert notes.sides.names == ("customer", "product")
     assert notes.line() == (
-        "orders.csv: 6 customers + 4 products (two sides), 12 edges; customer_id -> product; "
+        "orders.csv: 12 customers + 6 products (two sides), 36 edges; customer_id -> product; "
         "weight = weight (strength)"
     )
-    nodes = write("nodes.csv", "id,f\n" + "".join(f"c{c},1\n" for c in range(9)))
+    nodes = write("nodes.csv", "id,f\n" + "".join(f"c{c},1\n" for c in range(15)))
     _, notes = read_graph_with_notes(path, features=nodes)
-    assert "6 customers + 4 products (two sides) + 3 nodes without edges, 12 edges" in notes.line()
+    assert "12 customers + 6 products (two sides) + 3 other nodes, 36 edges" in notes.line()
 
 
 def test_sides_without_names_are_counted(write):
     path = write("orders.txt", "".join(f"{c} {p}\n" for c, p in bipartite()))
     assert (
-        "6 + 4 nodes (two sides), 12 edges" in read_graph_with_notes(path, header=False)[1].line()
+        "12 + 6 nodes (two sides), 36 edges" in read_graph_with_notes(path, header=False)[1].line()
     )
 
 

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph.columns import plain_name
 
+LEFT_RIGHT = ("left", "right")  # sides of a table without names
 LEAST_EDGES = 30  # of a table whose columns are recognised as two sides
 LEAST_NODES = 5  # of each side
 _MOST_LISTED = 8  # types that an error lists
@@ -125,7 +126,7 @@ class Sides:
 def sides_of_columns(
     pairs: NDArray[np.integer[Any]],
     num_nodes: int,
-    names: tuple[str, str] = ("left", "right"),
+    names: tuple[str, str] = LEFT_RIGHT,
 ) -> Sides | None:
     """Recognise two kinds of nodes by the two columns of a table of edges.
 

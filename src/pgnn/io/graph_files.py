@@ -26,7 +26,7 @@ from pgnn.graph.columns import (
     to_common_kind,
 )
 from pgnn.graph.conversions import from_networkx, from_scipy
-from pgnn.graph.sides import sides_of_table
+from pgnn.graph.sides import LEFT_RIGHT, sides_of_table
 from pgnn.io.node_tables import FeatureEncoding, NodeColumns, NodeTable, read_node_table
 from pgnn.io.notes import (
     EdgeTableFacts,
@@ -116,7 +116,7 @@ def read_graph(
         encoding: How columns become numbers, as `ReadNotes.feature_notes` told of another table;
             by default as this table suggests.
         type_column: Column of the types of nodes in `features`. By default one of words named
-            `type` or `kind`, if there is one. It is no feature.
+            `type` or `kind`, if there is one.
         between: The two kinds of nodes that links are asked about, such as "customer,product":
             types, or the names of the two columns of ids. By default they are recognised: two
             types, or two columns, that all edges lead across; see
@@ -333,6 +333,8 @@ def assemble(
         words = side_name(columns[0]), side_name(columns[1])
         if words[0] and words[1] and words[0] != words[1]:
             columns = words[0], words[1]
+        elif all(map(str.isdecimal, columns)):
+            columns = LEFT_RIGHT
     try:
         sides = sides_of_table(pairs, len(ids), columns=columns, types=types, between=between)
         graph = Graph.from_edges(

@@ -314,10 +314,18 @@ def read_node_table(path: Path, chosen: NodeColumns, *, header: bool | None = No
         names = Parameter("id_column"), " and ", Parameter("label")
         raise PGNNError(f"{path}: ", *names, f" are both {table.columns.called(named[0])}")
     type_place = _type_place(table, named, chosen.type_column)
-    named += [] if type_place is None else [type_place]
     places = _feature_places(table, named, wanted, known=chosen.features is None)
     check = _NodeCheck(table, named, places)
-    (ids, *words), _, columns = table.load(named, [], check, others=places, optional=named[1:])
+    loaded = [*named, *places]
+    more = [] if type_place is None or type_place in loaded else [type_place]
+    (ids, *labels), _, columns = table.load(
+        named, [], check, others=[*places, *more], optional=named[1:]
+    )
+    types = None
+    if type_place is not None:
+        column = [ids, *labels, *columns][[*loaded, *more].index(type_place)]
+        types = column.cast(str).fill_null("").to_numpy()
+    columns = columns[: len(places)]
     (ids,) = to_common_kind([ids])
     if ids.n_unique() < len(ids):
         _raise_repeated_node(table, named[0])
@@ -327,8 +335,7 @@ def read_node_table(path: Path, chosen: NodeColumns, *, header: bool | None = No
         encoding, cells, left_out = _suggested(table, places, cells, chosen=bool(chosen.features))
     x, counts = _encode(table, cells, encoding, check)
     notes = FeatureNotes(encoding, sha256_of(path), *counts, left_out=tuple(left_out))
-    y = None if chosen.label is None else _labels(words[0])
-    types = None if type_place is None else words[-1].cast(str).fill_null("").to_numpy()
+    y = _labels(labels[0]) if labels else None
     return NodeTable(path, ids, x, y, notes, table.header, types)
 
 

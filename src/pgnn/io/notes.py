@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph.columns import PLAIN_INTEGER, known_pair, plain_name
-from pgnn.graph.sides import Sides
+from pgnn.graph.sides import LEFT_RIGHT, Sides
 from pgnn.io.node_tables import NODE_ID, FeatureNotes
 from pgnn.io.tables import NUMBER, Header, Problem
 
@@ -151,6 +151,9 @@ no other line; header=False reads it as an edge)
         sides = self.sides
         if sides is None:
             return counted(self.num_nodes, "node")
+        if sides.names == LEFT_RIGHT:
+            left, right = len(sides.left_nodes), len(sides.right_nodes)
+            return f"{left:,} + {right:,} nodes (two sides)"
         counts = [len(sides.left_nodes), len(sides.right_nodes)][: 1 if sides.same else 2]
         kinds = [counted(count, name) for count, name in zip(counts, sides.names, strict=False)]
         others = self.num_nodes - sum(counts)
