@@ -1,0 +1,282 @@
+"""What differs in a result of `anchor_distances` after edges arrived or went.
+
+Labels that got nearer are lowered, set by set, each with a bounded amount of work. A set that would
+need more, or one in which an edge went that a label came by, is searched anew. Where that holds for
+most sets, or too many edges arrived, all are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pgnn.errors import Parameter, PGNNError
+from pgnn.graph import Graph
+from pgnn.positions.anchors import AnchorSets
+from pgnn.positions.kernels import update as kernels
+from pgnn.threads import run_blocks
+
+# A search reads all neighbours of all nodes for a set, 16 sets at once and in order; an update
+# reads single entries at random places. So it may read this many times fewer of them.
+READS_SHARE = 400
+# More edges than a share of the graph's are not looked at: there would be too much to change.
+EDGES_SHARE = 100
+# A search of so few (node, set) pairs takes no longer than to look at what arrived.
+FEW_PAIRS = 1 << 15
+_SETS_PER_BLOCK = 8
+_CHECKED_MEMBERS = 4  # of each set, to see whether an earlier result is of these sets
+
+Labels = tuple[NDArray[Any], NDArray[np.int32]]
+Search = Callable[[AnchorSets], Labels]
+Steps = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
+
+
+class Changes(NamedTuple):
+    """What differs from an earlier result.
+
+    Attributes:
+        numbers: Set of each changed entry, int32 `[changes]`.
+        nodes: Its node, int32 `[changes]`.
+        lengths: Its distance, float64 `[changes]`.
+        anchors: Its nearest anchor, int32 `[changes]`.
+        searched: The sets that were searched anew, `[columns]`.
+        columns: Distance and nearest anchor of all nodes to those, `[n, columns]`, or None.
+    """
+
+    numbers: NDArray[np.int32]
+    nodes: NDArray[np.int32]
+    lengths: NDArray[np.float64]
+    anchors: NDArray[np.int32]
+    searched: NDArray[np.int64]
+    columns: Labels | None
+
+    def write(self, distance: NDArray[Any], nearest: NDArray[np.int32]) -> None:
+        """Write them to arrays that hold the earlier result."""
+        kernels.write_changes(
+            self.numbers, self.nodes, self.lengths, self.anchors, distance, nearest
+        )
+        if self.columns is not None:
+            distance[:, self.searched], nearest[:, self.searched] = self.columns
+
+    @property
+    def farthest(self) -> float:
+        """The largest distance among them, 0 if there is none."""
+        columns = 0.0 if self.columns is None else float(self.columns[0].max(initial=0))
+        return max(columns, float(self.lengths.max(initial=0)))
+
+
+def find_changes(
+    graph: Graph,
+    sets: AnchorSets,
+    labels: Labels,
+    *,
+    added: ArrayLike,
+    removed: ArrayLike,
+    limit: float,
+    num_threads: int,
+    search: Search,
+) -> Changes | None:
+    """Return what differs from an earlier result; None if a search of all sets takes no longer.
+
+    Args:
+        graph: The graph with the edges that arrived and without those that went.
+        sets: The anchor-sets.
+        labels: Distances and nearest anchors of the earlier graph, whose nodes were the first of
+            this one's.
+        added: Edges that arrived, node indices `[m, 2]`. One whose weight changed is here, too.
+        removed: Edges that went. One whose weight changed is here, too.
+        limit: Look no farther.
+        num_threads: How many threads at most.
+        search: Returns distances and nearest anchors of sets of this graph.
+
+    Raises:
+        PGNNError: If the earlier result is not of these sets, or an edge is not as said.
+    """
+    _check_labels(sets, labels)
+    arrived = _steps(graph, _as_edges("added", added, graph.num_nodes), "added")
+    went = _as_edges("removed", removed, graph.num_nodes)
+    _check_gone(graph, went, arrived)
+    n, k = graph.num_nodes, len(sets)
+    entries = len(graph.indices)
+    if n * k < FEW_PAIRS or len(arrived[0]) + len(went) > entries // EDGES_SHARE:
+        return None
+    fate = np.full(k, kernels.KEPT, dtype=np.uint8)
+    if len(went):
+        lost = _both_ways(graph, went)
+        kernels.list_unsupported(
+            lost, _rows(graph), labels, graph.weights is not None, fate
+        )
+        if 2 * np.count_nonzero(fate) > k:
+            return None
+    offers = _offers(arrived, labels, limit, most=n * k // READS_SHARE)
+    if offers is None:
+        return None
+    parts = _lower(graph, offers, labels, limit, num_threads, fate)
+    searched = np.flatnonzero(fate == kernels.SEARCH)
+    if 2 * len(searched) > k:
+        return None
+    changed = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
+    columns = search(sets.select(searched)) if len(searched) else None
+    return Changes(*changed, searched, columns)
+
+
+class _Offers(NamedTuple):
+    """What arrived edges offer, sorted by set: those of set i are starts[i]..starts[i + 1]."""
+
+    starts: NDArray[np.int64]
+    nodes: NDArray[np.int32]
+    lengths: NDArray[np.float64]
+    anchors: NDArray[np.int32]
+
+
+def _offers(arrived: Steps, labels: Labels, limit: float, *, most: int) -> _Offers | None:
+    """List what arrived edges offer that is better than what is there; None if that is too much."""
+    lists = (
+        np.empty(most, dtype=np.int32),
+        np.empty(most, dtype=np.int32),
+        np.empty(most, dtype=np.float64),
+        np.empty(most, dtype=np.int32),
+    )
+    count = kernels.list_offers(arrived, labels, limit, lists)
+    if count < 0:
+        return None
+    numbers, nodes, lengths, anchors = (array[:count] for array in lists)
+    order = np.argsort(numbers, kind="stable")
+    starts = np.searchsorted(numbers[order], np.arange(labels[1].shape[1] + 1))
+    return _Offers(starts, nodes[order], lengths[order], anchors[order])
+
+
+def _lower(
+    graph: Graph,
+    offers: _Offers,
+    labels: Labels,
+    limit: float,
+    num_threads: int,
+    fate: NDArray[np.uint8],
+) -> list[tuple[NDArray[Any], ...]]:
+    """Lower labels set by set; returns (numbers, nodes, lengths, anchors) of what changed."""
+    n, k = graph.num_nodes, len(fate)
+    turned = graph.reversed()
+    max_reads = max(1, len(graph.indices) // READS_SHARE)
+    num_slots = max(1, _SETS_PER_BLOCK * n // READS_SHARE)
+    bounds = np.zeros((k, 2), dtype=np.int64)
+
+    def make_scratch() -> tuple[NDArray[Any], ...]:
+        lists = (np.empty(num_slots, dtype=np.int32) for _ in range(3))
+        slot_of = np.full(n, -1, dtype=np.int32)
+        nodes = np.empty(num_slots, dtype=np.int32)
+        return slot_of, nodes, np.empty(num_slots, dtype=np.float64), *lists
+
+    def work(block: range, scratch: Any) -> tuple[NDArray[Any], ...]:
+        kernels.lower_labels(
+            (block.start, block.stop), tuple(offers), _rows(turned), labels,
+            graph.weights is not None, limit, max_reads, fate, bounds, scratch,
+        )  # fmt: skip
+        counts = bounds[block.start : block.stop] @ np.array([-1, 1])
+        numbers = np.repeat(np.arange(block.start, block.stop, dtype=np.int32), counts)
+        _, nodes, lengths, anchors, _, _ = scratch
+        count = len(numbers)
+        return numbers, nodes[:count].copy(), lengths[:count].copy(), anchors[:count].copy()
+
+    blocks = [range(i, min(i + _SETS_PER_BLOCK, k)) for i in range(0, k, _SETS_PER_BLOCK)]
+    few = len(offers.nodes) < len(blocks)
+    return run_blocks(work, blocks, make_scratch, 1 if few else num_threads)
+
+
+# ---------------------------------------------------------------------- what was passed
+
+
+def _rows(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    """Return bounds, neighbours and weights; no weights stand for lengths of 1."""
+    weights = np.empty(0) if graph.weights is None else graph.weights
+    return graph.indptr, graph.indices, weights
+
+
+def _check_labels(sets: AnchorSets, labels: Labels) -> None:
+    """Refuse a result of other sets, as far as a look at some members tells."""
+    distance, nearest = labels
+    if nearest.shape[1] != len(sets):
+        raise PGNNError(
+            Parameter("updated_from"),
+            f" has distances to {nearest.shape[1]} sets, but there are {len(sets)}",
+        )
+    picked = [
+        members[:: max(1, (len(members) - 1) // _CHECKED_MEMBERS)] for members in sets
+    ]
+    members = np.concatenate([*picked, sets.nodes[sets.indptr[1:] - 1]])
+    numbers = np.concatenate(
+        [np.repeat(np.arange(len(sets)), [len(part) for part in picked]), np.arange(len(sets))]
+    )
+    fits = members.max() < len(nearest)
+    if not (fits and np.array_equal(nearest[members, numbers], members)):
+        raise PGNNError(
+            Parameter("updated_from"),
+            " has distances to other sets than these; search without it",
+        )
+
+
+def _as_edges(what: str, edges: ArrayLike, num_nodes: int) -> NDArray[np.int32]:
+    """Return edges as pairs of node indices, without self-loops."""
+    pairs: NDArray[Any] = np.asarray(edges)
+    if pairs.size == 0:
+        return np.empty((0, 2), dtype=np.int32)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+        raise PGNNError(
+            f"edges that were {what} must be node indices of shape [num_edges, 2] "
+            f"(got {pairs.dtype} of shape {list(pairs.shape)})"
+        )
+    outside = (pairs < 0) | (pairs >= num_nodes)
+    if outside.any():
+        u, v = pairs[outside.any(axis=1)][0].tolist()
+        raise PGNNError(
+            f"edge ({u}, {v}), said to be {what}, is outside of the graph: node indices must lie "
+            f"in 0..{num_nodes - 1}"
+        )
+    return pairs[pairs[:, 0] != pairs[:, 1]].astype(np.int32)
+
+
+def _both_ways(graph: Graph, edges: NDArray[np.int32]) -> Steps:
+    """Return edges as steps, undirected ones in both directions, with length 1."""
+    origin, to = edges.T
+    if not graph.directed:
+        origin, to = np.concatenate([origin, to]), np.concatenate([to, origin])
+    return np.ascontiguousarray(to), np.ascontiguousarray(origin), np.ones(len(to))
+
+
+def _places(graph: Graph, steps: Steps) -> NDArray[np.int64]:
+    """Return where in the graph's rows each step is, -1 where it is not."""
+    places = np.empty(len(steps[0]), dtype=np.int64)
+    kernels.find_entries(graph.indptr, graph.indices, steps[1], steps[0], places)
+    return places
+
+
+def _steps(graph: Graph, edges: NDArray[np.int32], what: str) -> Steps:
+    """Return edges that are in the graph as steps with their lengths."""
+    steps = _both_ways(graph, edges)
+    places = _places(graph, steps)
+    if (places < 0).any():
+        u, v = steps[1][places < 0][0], steps[0][places < 0][0]
+        raise PGNNError(
+            f"edge ({u}, {v}), said to be {what}, is not in the graph; pass the graph as it is now"
+        )
+    return steps if graph.weights is None else (*steps[:2], graph.weights[places])
+
+
+def _check_gone(graph: Graph, went: NDArray[np.int32], arrived: Steps) -> None:
+    """Refuse edges that are said to have gone and are still there, unless they came back."""
+    steps = _both_ways(graph, went)
+    there = _places(graph, steps) >= 0
+    if not there.any():
+        return
+    n = graph.num_nodes
+    came = arrived[1].astype(np.int64) * n + arrived[0]
+    stayed = ~np.isin(steps[1][there].astype(np.int64) * n + steps[0][there], came)
+    if stayed.any():
+        u, v = steps[1][there][stayed][0], steps[0][there][stayed][0]
+        raise PGNNError(
+            f"edge ({u}, {v}), said to be removed, is still in the graph; pass the graph as it is "
+            "now, and an edge whose weight changed both as removed and as added"
+        )
