@@ -19,15 +19,29 @@ from pgnn.positions.anchors import AnchorSets
 from pgnn.positions.kernels import update as kernels
 from pgnn.threads import run_blocks
 
-# A search reads all neighbours of all nodes for a set, 16 sets at once and in order; an update
-# reads single entries at random places. So it may read this many times fewer of them.
-READS_SHARE = 400
-# More edges than a share of the graph's are not looked at: there would be too much to change.
-EDGES_SHARE = 100
-# A search of so few (node, set) pairs takes no longer than to look at what arrived.
-FEW_PAIRS = 1 << 15
 _SETS_PER_BLOCK = 8
-_CHECKED_MEMBERS = 4  # of each set, to see whether an earlier result is of these sets
+
+
+class _Bounds(NamedTuple):
+    """How much an update may do before a search takes no longer.
+
+    A search by hops treats 16 sets at once and reads in order; an update reads single entries at
+    random places. Dijkstra's search reads as an update does.
+
+    Attributes:
+        reads_share: A set's update may read this many times fewer neighbours than its search.
+        edges_share: Edges may be this many times fewer than the graph's: of more there is too much
+            to change, so they are not looked at.
+        few_pairs: A search of fewer (node, set) pairs takes no longer than to look at the edges.
+    """
+
+    reads_share: int
+    edges_share: int
+    few_pairs: int
+
+
+HOPS = _Bounds(reads_share=800, edges_share=800, few_pairs=1 << 20)
+LENGTHS = _Bounds(reads_share=16, edges_share=50, few_pairs=1 << 13)
 
 Labels = tuple[NDArray[Any], NDArray[np.int32]]
 Search = Callable[[AnchorSets], Labels]
@@ -96,31 +110,33 @@ def find_changes(
         PGNNError: If the earlier result is not of these sets, or an edge is not as said.
     """
     _check_labels(sets, labels)
-    arrived = _steps(graph, _as_edges("added", added, graph.num_nodes), "added")
-    went = _as_edges("removed", removed, graph.num_nodes)
-    _check_gone(graph, went, arrived)
+    bounds = HOPS if graph.weights is None else LENGTHS
     n, k = graph.num_nodes, len(sets)
-    entries = len(graph.indices)
-    if n * k < FEW_PAIRS or len(arrived[0]) + len(went) > entries // EDGES_SHARE:
+    came = _as_edges("added", added, n)
+    went = _as_edges("removed", removed, n)
+    most_edges = len(graph.indices) // bounds.edges_share
+    if n * k < bounds.few_pairs or len(came) + len(went) > most_edges:
         return None
+    arrived = _steps(graph, came)
+    _check_gone(graph, went, arrived)
     fate = np.full(k, kernels.KEPT, dtype=np.uint8)
     if len(went):
         lost = _both_ways(graph, went)
         kernels.list_unsupported(
             lost, _rows(graph), labels, graph.weights is not None, fate
         )
-        if 2 * np.count_nonzero(fate) > k:
+        if 4 * np.count_nonzero(fate) > k:
             return None
-    offers = _offers(arrived, labels, limit, most=n * k // READS_SHARE)
+    offers = _offers(arrived, labels, limit, most=n * k // bounds.reads_share)
     if offers is None:
         return None
-    parts = _lower(graph, offers, labels, limit, num_threads, fate)
+    parts = _lower(graph, offers, labels, limit, num_threads, bounds, fate)
     searched = np.flatnonzero(fate == kernels.SEARCH)
-    if 2 * len(searched) > k:
+    if 4 * len(searched) > k:  # they are the smallest sets, whose search takes longest
         return None
-    changed = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
+    numbers, nodes, lengths, anchors = (np.concatenate(part) for part in zip(*parts, strict=True))
     columns = search(sets.select(searched)) if len(searched) else None
-    return Changes(*changed, searched, columns)
+    return Changes(numbers, nodes, lengths, anchors, searched, columns)
 
 
 class _Offers(NamedTuple):
@@ -134,16 +150,12 @@ class _Offers(NamedTuple):
 
 def _offers(arrived: Steps, labels: Labels, limit: float, *, most: int) -> _Offers | None:
     """List what arrived edges offer that is better than what is there; None if that is too much."""
-    lists = (
-        np.empty(most, dtype=np.int32),
-        np.empty(most, dtype=np.int32),
-        np.empty(most, dtype=np.float64),
-        np.empty(most, dtype=np.int32),
-    )
-    count = kernels.list_offers(arrived, labels, limit, lists)
+    numbers, nodes, anchors = (np.empty(most, dtype=np.int32) for _ in range(3))
+    lengths = np.empty(most, dtype=np.float64)
+    count = kernels.list_offers(arrived, labels, limit, (numbers, nodes, lengths, anchors))
     if count < 0:
         return None
-    numbers, nodes, lengths, anchors = (array[:count] for array in lists)
+    numbers = numbers[:count]
     order = np.argsort(numbers, kind="stable")
     starts = np.searchsorted(numbers[order], np.arange(labels[1].shape[1] + 1))
     return _Offers(starts, nodes[order], lengths[order], anchors[order])
@@ -155,14 +167,15 @@ def _lower(
     labels: Labels,
     limit: float,
     num_threads: int,
+    bounds: _Bounds,
     fate: NDArray[np.uint8],
 ) -> list[tuple[NDArray[Any], ...]]:
     """Lower labels set by set; returns (numbers, nodes, lengths, anchors) of what changed."""
     n, k = graph.num_nodes, len(fate)
     turned = graph.reversed()
-    max_reads = max(1, len(graph.indices) // READS_SHARE)
-    num_slots = max(1, _SETS_PER_BLOCK * n // READS_SHARE)
-    bounds = np.zeros((k, 2), dtype=np.int64)
+    max_reads = max(1, len(graph.indices) // bounds.reads_share)
+    num_slots = max(1, _SETS_PER_BLOCK * n // bounds.reads_share)
+    slots = np.zeros((k, 2), dtype=np.int64)
 
     def make_scratch() -> tuple[NDArray[Any], ...]:
         lists = (np.empty(num_slots, dtype=np.int32) for _ in range(3))
@@ -173,9 +186,9 @@ def _lower(
     def work(block: range, scratch: Any) -> tuple[NDArray[Any], ...]:
         kernels.lower_labels(
             (block.start, block.stop), tuple(offers), _rows(turned), labels,
-            graph.weights is not None, limit, max_reads, fate, bounds, scratch,
+            graph.weights is not None, limit, max_reads, fate, slots, scratch,
         )  # fmt: skip
-        counts = bounds[block.start : block.stop] @ np.array([-1, 1])
+        counts = slots[block.start : block.stop] @ np.array([-1, 1])
         numbers = np.repeat(np.arange(block.start, block.stop, dtype=np.int32), counts)
         _, nodes, lengths, anchors, _, _ = scratch
         count = len(numbers)
@@ -203,13 +216,9 @@ def _check_labels(sets: AnchorSets, labels: Labels) -> None:
             Parameter("updated_from"),
             f" has distances to {nearest.shape[1]} sets, but there are {len(sets)}",
         )
-    picked = [
-        members[:: max(1, (len(members) - 1) // _CHECKED_MEMBERS)] for members in sets
-    ]
-    members = np.concatenate([*picked, sets.nodes[sets.indptr[1:] - 1]])
-    numbers = np.concatenate(
-        [np.repeat(np.arange(len(sets)), [len(part) for part in picked]), np.arange(len(sets))]
-    )
+    first, stop = sets.indptr[:-1], sets.indptr[1:]
+    members = sets.nodes[np.stack([first, (first + stop) // 2, stop - 1])]  # [3, k]
+    numbers = np.arange(len(sets))
     fits = members.max() < len(nearest)
     if not (fits and np.array_equal(nearest[members, numbers], members)):
         raise PGNNError(
@@ -235,7 +244,7 @@ def _as_edges(what: str, edges: ArrayLike, num_nodes: int) -> NDArray[np.int32]:
             f"edge ({u}, {v}), said to be {what}, is outside of the graph: node indices must lie "
             f"in 0..{num_nodes - 1}"
         )
-    return pairs[pairs[:, 0] != pairs[:, 1]].astype(np.int32)
+    return np.asarray(pairs[pairs[:, 0] != pairs[:, 1]], dtype=np.int32)
 
 
 def _both_ways(graph: Graph, edges: NDArray[np.int32]) -> Steps:
@@ -253,14 +262,14 @@ def _places(graph: Graph, steps: Steps) -> NDArray[np.int64]:
     return places
 
 
-def _steps(graph: Graph, edges: NDArray[np.int32], what: str) -> Steps:
-    """Return edges that are in the graph as steps with their lengths."""
+def _steps(graph: Graph, edges: NDArray[np.int32]) -> Steps:
+    """Return edges that arrived as steps, with their lengths."""
     steps = _both_ways(graph, edges)
     places = _places(graph, steps)
     if (places < 0).any():
         u, v = steps[1][places < 0][0], steps[0][places < 0][0]
         raise PGNNError(
-            f"edge ({u}, {v}), said to be {what}, is not in the graph; pass the graph as it is now"
+            f"edge ({u}, {v}), said to be added, is not in the graph; pass the graph as it is now"
         )
     return steps if graph.weights is None else (*steps[:2], graph.weights[places])
 
