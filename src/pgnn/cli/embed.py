@@ -36,9 +36,9 @@ def embed(
         str | None,
         typer.Option(
             metavar="|".join(ANCHOR_CHOICES),
-            help="run: the anchor-sets of the run's own graph, found by node id, so that nodes stay "
-            "where they are when a graph grows. fresh: sets drawn anew. Default: run where the "
-            "graph has most of the run's nodes and edges, else fresh.",
+            help="run: the anchor-sets of the run's own graph, found by node id. Its nodes stay "
+            "where they are when a graph grows; new nodes are placed among them. fresh: sets drawn "
+            "anew. Default: run where the graph has most of the run's nodes and edges, else fresh.",
         ),
     ] = None,
 ) -> None:
@@ -63,11 +63,11 @@ def embed(
     loaded, data = load_run_and_graph(run, graph, reading, computing)
     with working("embedding ..."):
         placed = loaded.learner.place_anchors(data, anchors, draw=draw)
-        used = "fresh" if placed is None else "run"
+        used = None if not loaded.learner.num_sets else "fresh" if placed is None else "run"
         embeddings = loaded.learner.embed(data, draw=draw, anchors=used)
     write_embeddings(out, embeddings, data)
     remark_unused(loaded, data)
-    if loaded.learner.num_sets:
+    if used is not None:
         _remark_anchors(placed, data.num_nodes)
     num_nodes, num_dimensions = embeddings.shape
     summary = {
@@ -75,7 +75,7 @@ def embed(
         "nodes": num_nodes,
         "dimensions": num_dimensions,
         "draw": draw,
-        "anchors": used if loaded.learner.num_sets else None,
+        "anchors": used,
     }
     if common.as_json:
         typer.echo(json.dumps(summary, indent=2))

@@ -22,7 +22,7 @@ from pgnn.threads import run_blocks
 _SETS_PER_BLOCK = 8
 
 
-class _Bounds(NamedTuple):
+class Bounds(NamedTuple):
     """How much an update may do before a search takes no longer.
 
     A search by hops treats 16 sets at once and reads in order; an update reads single entries at
@@ -40,8 +40,8 @@ class _Bounds(NamedTuple):
     few_pairs: int
 
 
-HOPS = _Bounds(reads_share=800, edges_share=800, few_pairs=1 << 20)
-LENGTHS = _Bounds(reads_share=16, edges_share=50, few_pairs=1 << 13)
+HOPS = Bounds(reads_share=800, edges_share=800, few_pairs=1 << 20)
+LENGTHS = Bounds(reads_share=16, edges_share=50, few_pairs=1 << 13)
 
 Labels = tuple[NDArray[Any], NDArray[np.int32]]
 Search = Callable[[AnchorSets], Labels]
@@ -122,9 +122,7 @@ def find_changes(
     fate = np.full(k, kernels.KEPT, dtype=np.uint8)
     if len(went):
         lost = _both_ways(graph, went)
-        kernels.list_unsupported(
-            lost, _rows(graph), labels, graph.weights is not None, fate
-        )
+        kernels.list_unsupported(lost, _rows(graph), labels, graph.weights is not None, fate)
         if 4 * np.count_nonzero(fate) > k:
             return None
     offers = _offers(arrived, labels, limit, most=n * k // bounds.reads_share)
@@ -167,7 +165,7 @@ def _lower(
     labels: Labels,
     limit: float,
     num_threads: int,
-    bounds: _Bounds,
+    bounds: Bounds,
     fate: NDArray[np.uint8],
 ) -> list[tuple[NDArray[Any], ...]]:
     """Lower labels set by set; returns (numbers, nodes, lengths, anchors) of what changed."""
@@ -210,7 +208,7 @@ def _rows(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[n
 
 def _check_labels(sets: AnchorSets, labels: Labels) -> None:
     """Refuse a result of other sets, as far as a look at some members tells."""
-    distance, nearest = labels
+    nearest = labels[1]
     if nearest.shape[1] != len(sets):
         raise PGNNError(
             Parameter("updated_from"),

@@ -1,8 +1,8 @@
-"""RunAnchors: the anchor-sets of a run by node id, so that embeddings stay put when a graph grows."""
+"""RunAnchors: the anchor-sets of a run by node id: embeddings stay put when a graph grows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,6 +40,25 @@ class PlacedAnchors:
     known: NDArray[np.int64]
     redrawn: NDArray[np.bool_]
     is_same_graph: bool
+
+    def measure(self, graph: Graph, rows_of: Callable[[Graph], Floats]) -> Floats:
+        """Return one row per node; new nodes do not move those that the run knew.
+
+        A node that the run knew is measured in the graph without the edges of new nodes, a new node
+        in the whole graph.
+
+        Args:
+            graph: The graph that the sets were placed on.
+            rows_of: Returns one row per node of a graph with these nodes.
+        """
+        is_new = np.ones(graph.num_nodes, dtype=bool)
+        is_new[self.known] = False
+        if not is_new.any():
+            return rows_of(graph)
+        is_kept = np.asarray(~is_new[graph.edges()].any(axis=1))
+        rows = rows_of(graph.with_edges(is_kept))
+        rows[is_new] = rows_of(graph)[is_new]
+        return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +183,9 @@ class RunAnchors:
             ids: NDArray[Any] = arrays["ids"]
         else:
             content, ends = arrays["id_bytes"].tobytes(), arrays["id_ends"].tolist()
-            starts = [0, *ends[:-1]]
-            pieces = zip(starts, ends, strict=True)
+            if ends != sorted(ends) or not ends or ends[-1] != len(content):
+                raise ValueError("its ids are cut short")
+            pieces = zip([0, *ends[:-1]], ends, strict=True)
             ids = np.array([content[start:stop].decode() for start, stop in pieces])
         sets = AnchorSets(arrays["bounds"], arrays["nodes"], len(ids), arrays["size_class"])
         edges = arrays["edges"]

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
 from pgnn import checks
-from pgnn.errors import PGNNError
+from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.names import BEST
 from pgnn.nn import PRESETS, DistanceDecoder, DotDecoder, make_baseline, make_pgnn
@@ -180,11 +180,11 @@ class Learner:
         self, graph: Graph, anchors: str | None = None, *, draw: int = 0
     ) -> PlacedAnchors | None:
         """Return the kept anchor-sets on a graph; None where `embed` draws fresh ones."""
+        if anchors is not None and not self.num_sets:
+            raise PGNNError(f"{self.recipe.model} has no anchors; leave out ", Parameter("anchors"))
         return place_anchors(self.anchors, graph, anchors, draw)
 
-    def embed(
-        self, graph: Graph, *, draw: int = 0, anchors: str | None = None
-    ) -> Floats:
+    def embed(self, graph: Graph, *, draw: int = 0, anchors: str | None = None) -> Floats:
         """Return the embedding of each node of any graph, float32 `[n, d]`.
 
         A P-GNN describes nodes by their distances to one draw of anchor-sets. Embeddings of
@@ -194,17 +194,22 @@ class Learner:
             graph: Any graph.
             draw: Decides which sets are drawn, where they are drawn: the same ones for the same
                 `draw` and graph.
-            anchors: "run" for those of the graph it was trained on, found by node id, so that
-                nodes stay where they are when a graph grows; "fresh" to draw anew. By default the
-                run's where the graph has most of its nodes and edges and `draw` is 0.
+            anchors: "run" for those of the graph it was trained on, found by node id. Its nodes
+                then stay where they are when a graph grows: they are measured without the edges of
+                nodes that are new. "fresh" to draw anew. By default the run's where the graph has
+                most of its nodes and edges and `draw` is 0.
 
         Raises:
             PGNNError: If the run's anchors are wanted, and it has none or the graph has none of
                 them.
         """
         placed = self.place_anchors(graph, anchors, draw=draw)
-        with self._asking():
-            return np.asarray(self._embedding(self._batch(graph), draw, placed).cpu())
+
+        def rows_of(some: Graph) -> Floats:
+            with self._asking():
+                return np.asarray(self._embedding(self._batch(some), draw, placed).cpu())
+
+        return rows_of(graph) if placed is None else placed.measure(graph, rows_of)
 
     def scorer(self, graph: Graph, *, num_draws: int | None = None) -> Scorer:
         """Return what scores pairs of nodes of a graph, over some draws of anchor-sets."""
@@ -261,9 +266,7 @@ class Learner:
         none = PairSet(np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=bool))
         return Batch([Split(self.ready(graph), none, none, none)], self.device)
 
-    def _embedding(
-        self, batch: Batch, draw: int, placed: PlacedAnchors | None = None
-    ) -> Tensor:
+    def _embedding(self, batch: Batch, draw: int, placed: PlacedAnchors | None = None) -> Tensor:
         draws = self._draws(self.num_sets)
         if draws is None:
             embedding: Tensor = self.model(batch.x, batch.edge_index)

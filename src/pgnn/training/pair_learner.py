@@ -310,9 +310,7 @@ class PairLearner:
         """Return the kept anchor-sets on a graph; None where `embed` draws fresh ones."""
         return place_anchors(self.anchors, graph, anchors, draw)
 
-    def embed(
-        self, graph: Graph, *, draw: int = 0, anchors: str | None = None
-    ) -> Floats:
+    def embed(self, graph: Graph, *, draw: int = 0, anchors: str | None = None) -> Floats:
         """Return where each node is: log-PageRank to anchor-sets, float32 `[n, num_sets]`.
 
         Each column is standardised: with the run's anchors as it was over the nodes of the run's
@@ -334,7 +332,8 @@ class PairLearner:
             near -= near.mean(axis=0)
             return np.asarray(near / np.maximum(near.std(axis=0), 1e-6), dtype=np.float32)
         assert self.anchors is not None
-        return self.anchors.standardise(self._closeness(graph, placed.sets), placed)
+        near = placed.measure(graph, lambda some: self._closeness(some, placed.sets))
+        return self.anchors.standardise(near, placed)
 
     def _sample(self, graph: Graph, draw: int) -> AnchorSets:
         """Draw the anchor-sets of an embedding."""

@@ -1,0 +1,163 @@
+"""Kernels that update labels, each against loops in Python that say the same."""
+
+import math
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgnn import Graph, anchor_distances
+from pgnn.positions.kernels import update as kernels
+from pgnn.positions.reference import reference_distances
+from strategies import graphs_with_sets
+
+
+def labels_of(graph, sets, cutoff=None):
+    earlier = anchor_distances(graph, sets, cutoff=cutoff)
+    return earlier.distance, earlier.nearest
+
+
+def label(labels, node, number):
+    """Return (length, anchor) of an entry, as tuples compare."""
+    distance, nearest = labels
+    if node >= len(nearest) or nearest[node, number] < 0:
+        return (math.inf, -1)
+    return (float(distance[node, number]), int(nearest[node, number]))
+
+
+@st.composite
+def steps_of(draw, num_nodes):
+    index = st.integers(0, num_nodes - 1)
+    quarter = st.integers(1, 12).map(lambda count: count / 4)
+    steps = draw(st.lists(st.tuples(index, index, quarter), max_size=12))
+    to, origin, length = zip(*steps, strict=True) if steps else ((), (), ())
+    return (
+        np.array(to, dtype=np.int32),
+        np.array(origin, dtype=np.int32),
+        np.array(length, dtype=np.float64),
+    )
+
+
+@given(case=graphs_with_sets(max_nodes=10))
+def test_entries_are_found_where_an_edge_is(case):
+    graph, _ = case
+    n = graph.num_nodes
+    source, target = (part.ravel().astype(np.int32) for part in np.indices((n, n)))
+    places = np.empty(n * n, dtype=np.int64)
+    kernels.find_entries(graph.indptr, graph.indices, source, target, places)
+    for u, v, place in zip(source.tolist(), target.tolist(), places.tolist(), strict=True):
+        if v in graph.neighbors(u):
+            assert graph.indptr[u] <= place < graph.indptr[u + 1]
+            assert graph.indices[place] == v
+        else:
+            assert place == -1
+
+
+@given(case=graphs_with_sets(max_nodes=12), data=st.data(), limit=st.sampled_from([1, 3, np.inf]))
+def test_offers_are_those_that_are_better(case, data, limit):
+    graph, sets = case
+    labels = labels_of(graph, sets)
+    steps = data.draw(steps_of(graph.num_nodes + 2))  # two nodes are new
+    wanted = []
+    for to, origin, length in zip(*(part.tolist() for part in steps), strict=True):
+        for number in range(len(sets)):
+            near, anchor = label(labels, to, number)
+            if near + length > limit or anchor < 0:
+                continue
+            if (near + length, anchor) < label(labels, origin, number):
+                wanted.append((number, origin, near + length, anchor))
+    room = len(wanted)
+    offers = (*(np.empty(room, dtype=np.int32) for _ in range(2)), np.empty(room))
+    offers = (*offers, np.empty(room, dtype=np.int32))
+    assert kernels.list_offers(steps, labels, limit, offers) == len(wanted)
+    assert list(zip(*(part.tolist() for part in offers), strict=True)) == wanted
+    if wanted:
+        less = tuple(part[:-1] for part in offers)
+        assert kernels.list_offers(steps, labels, limit, less) == -1
+
+
+@given(case=graphs_with_sets(max_nodes=12), data=st.data())
+def test_sets_are_searched_where_a_label_has_lost_its_only_edge(case, data):
+    graph, sets = case
+    labels = labels_of(graph, sets)
+    edges = graph.edges()
+    went = data.draw(st.sets(st.integers(0, len(edges) - 1), max_size=4)) if len(edges) else set()
+    kept = np.ones(len(edges), dtype=bool)
+    kept[list(went)] = False
+    later = graph.with_edges(kept)
+    origin, to = edges[~kept].T
+    if not graph.directed:
+        origin, to = np.concatenate([origin, to]), np.concatenate([to, origin])
+    steps = np.ascontiguousarray(to), np.ascontiguousarray(origin), np.ones(len(to))
+    weights = np.empty(0) if later.weights is None else later.weights
+    fate = np.full(len(sets), kernels.KEPT, dtype=np.uint8)
+    kernels.list_unsupported(
+        steps, (later.indptr, later.indices, weights), labels, graph.weights is not None, fate
+    )
+    distance, nearest = reference_distances(later, sets)
+    before = np.where(labels[1] < 0, np.inf, labels[0])
+    for number in range(len(sets)):
+        same = np.array_equal(before[:, number], distance[:, number])
+        same &= np.array_equal(labels[1][:, number], nearest[:, number])
+        assert same == (fate[number] == kernels.KEPT)
+
+
+def lower(graph, labels, offers, max_reads=1000, num_slots=1000, limit=np.inf):
+    """Lower the labels of one set by offers (node, length, anchor); returns fate and changes."""
+    nodes, lengths, anchors = zip(*offers, strict=True)
+    packed = (
+        np.array([0, len(nodes)]),
+        np.array(nodes, dtype=np.int32),
+        np.array(lengths, dtype=np.float64),
+        np.array(anchors, dtype=np.int32),
+    )
+    n = graph.num_nodes
+    slot_of = np.full(n, -1, dtype=np.int32)
+    lists = [np.empty(num_slots, dtype=np.int32) for _ in range(4)]
+    scratch = (slot_of, lists[0], np.empty(num_slots), lists[1], lists[2], lists[3])
+    fate, bounds = np.zeros(1, dtype=np.uint8), np.zeros((1, 2), dtype=np.int64)
+    weights = np.empty(0) if graph.weights is None else graph.weights
+    rows = graph.indptr, graph.indices, weights
+    kernels.lower_labels(
+        (0, 1), packed, rows, labels, graph.weights is not None, limit, max_reads, fate, bounds,
+        scratch,
+    )  # fmt: skip
+    assert (slot_of == -1).all()
+    changed = slice(*bounds[0])
+    parts = (scratch[1][changed], scratch[2][changed], scratch[3][changed])
+    return int(fate[0]), sorted(zip(*(part.tolist() for part in parts), strict=True))
+
+
+PATH = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4), (0, 4)])
+
+
+def test_labels_are_lowered_until_an_offer_is_no_better():
+    earlier = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)])
+    labels = labels_of(earlier, [[0]])
+    assert lower(PATH, labels, [(4, 1, 0)]) == (kernels.KEPT, [(3, 2.0, 0), (4, 1.0, 0)])
+    assert lower(PATH, labels, [(4, 1, 0)], limit=1) == (kernels.KEPT, [(4, 1.0, 0)])
+
+
+def test_a_set_that_needs_too_much_is_to_be_searched():
+    labels = labels_of(Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)]), [[0]])
+    assert lower(PATH, labels, [(4, 1, 0)], max_reads=3) == (kernels.SEARCH, [])
+    assert lower(PATH, labels, [(4, 1, 0)], num_slots=1) == (kernels.SEARCH, [])
+    assert lower(PATH, labels, [(4, 1, 0)], max_reads=4)[0] == kernels.KEPT
+
+
+def test_a_label_whose_source_improved_past_rounding_is_searched():
+    # 0.1 + 0.2 is above 0.3 by a rounding; 1 further both are 1.3. The lower anchor was rounded.
+    edges, weights = [(0, 1), (1, 3), (3, 4), (2, 3)], [0.1, 0.2, 1.0, 0.3]
+    earlier = Graph.from_edges(edges[:3], 5, weights=weights[:3])
+    graph = Graph.from_edges(edges, 5, weights=weights)
+    labels = labels_of(earlier, [[0, 2]])
+    assert lower(graph, labels, [(3, 0.3, 2)]) == (kernels.SEARCH, [])
+
+
+def test_changes_are_written_to_their_entries():
+    distance, nearest = np.zeros((3, 2), dtype=np.int8), np.zeros((3, 2), dtype=np.int32)
+    numbers, nodes = np.array([1, 0], dtype=np.int32), np.array([2, 0], dtype=np.int32)
+    anchors = np.array([7, 8], dtype=np.int32)
+    kernels.write_changes(numbers, nodes, np.array([3.0, 4.0]), anchors, distance, nearest)
+    assert distance.tolist() == [[4, 0], [0, 0], [0, 3]]
+    assert nearest.tolist() == [[8, 0], [0, 0], [0, 7]]
