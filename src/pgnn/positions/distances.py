@@ -137,8 +137,7 @@ def anchor_distances(
             nodes, behind those it had. Only what changes is computed, unless a search takes no
             longer; the answer is that of a search. It holds on to the earlier result until its
             arrays are read (see `AnchorDistances`).
-        removed_edges: The edges that went since. Sets in which a node came to its nearest anchor
-            by such an edge alone are searched anew. An edge whose weight changed went and arrived.
+        removed_edges: The edges that went since. An edge whose weight changed went and arrived.
 
     Raises:
         PGNNError: If the sets are not of this graph or an argument is out of range, or if what

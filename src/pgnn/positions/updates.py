@@ -1,8 +1,8 @@
 """What differs in a result of `anchor_distances` after edges arrived or went.
 
-Labels that got nearer are lowered, set by set, each with a bounded amount of work. A set that would
-need more, or one in which an edge went that a label came by, is searched anew. Where that holds for
-most sets, or too many edges arrived, all are.
+Labels that got nearer are lowered and labels that lost their support raised, set by set, each with
+a bounded amount of work. A set that would need more is searched anew. Where that holds for many
+sets, or too many edges came and went, all are.
 """
 
 from __future__ import annotations
@@ -69,9 +69,8 @@ class Changes(NamedTuple):
 
     def write(self, distance: NDArray[Any], nearest: NDArray[np.int32]) -> None:
         """Write them to arrays that hold the earlier result."""
-        kernels.write_changes(
-            self.numbers, self.nodes, self.lengths, self.anchors, distance, nearest
-        )
+        unreached = np.inf if distance.dtype.kind == "f" else -1.0
+        kernels.write_changes(self[:4], unreached, distance, nearest)
         if self.columns is not None:
             distance[:, self.searched], nearest[:, self.searched] = self.columns
 
@@ -79,7 +78,7 @@ class Changes(NamedTuple):
     def farthest(self) -> float:
         """The largest distance among them, 0 if there is none."""
         columns = 0.0 if self.columns is None else float(self.columns[0].max(initial=0))
-        return max(columns, float(self.lengths.max(initial=0)))
+        return max(columns, float(self.lengths[self.anchors >= 0].max(initial=0)))
 
 
 def find_changes(
@@ -119,16 +118,13 @@ def find_changes(
         return None
     arrived = _steps(graph, came)
     _check_gone(graph, went, arrived)
-    fate = np.full(k, kernels.KEPT, dtype=np.uint8)
-    if len(went):
-        lost = _both_ways(graph, went)
-        kernels.list_unsupported(lost, _rows(graph), labels, graph.weights is not None, fate)
-        if 4 * np.count_nonzero(fate) > k:
-            return None
-    offers = _offers(arrived, labels, limit, most=n * k // bounds.reads_share)
-    if offers is None:
+    most = n * k // bounds.reads_share
+    offers = _offers(arrived, labels, limit, most)
+    broken = _broken(_both_ways(graph, went), labels, graph.weights is not None, most)
+    if offers is None or broken is None:
         return None
-    parts = _lower(graph, offers, labels, limit, num_threads, bounds, fate)
+    fate = np.full(k, kernels.KEPT, dtype=np.uint8)
+    parts = _changed(graph, offers, broken, labels, limit, num_threads, bounds, fate)
     searched = np.flatnonzero(fate == kernels.SEARCH)
     if 4 * len(searched) > k:  # they are the smallest sets, whose search takes longest
         return None
@@ -137,40 +133,54 @@ def find_changes(
     return Changes(numbers, nodes, lengths, anchors, searched, columns)
 
 
-class _Offers(NamedTuple):
-    """What arrived edges offer, sorted by set: those of set i are starts[i]..starts[i + 1]."""
-
-    starts: NDArray[np.int64]
-    nodes: NDArray[np.int32]
-    lengths: NDArray[np.float64]
-    anchors: NDArray[np.int32]
+# Arrays of what concerns each set: those of set i are starts[i]..starts[i + 1] of the others.
+_BySet = tuple[NDArray[Any], ...]
 
 
-def _offers(arrived: Steps, labels: Labels, limit: float, *, most: int) -> _Offers | None:
-    """List what arrived edges offer that is better than what is there; None if that is too much."""
-    numbers, nodes, anchors = (np.empty(most, dtype=np.int32) for _ in range(3))
-    lengths = np.empty(most, dtype=np.float64)
-    count = kernels.list_offers(arrived, labels, limit, (numbers, nodes, lengths, anchors))
-    if count < 0:
-        return None
-    numbers = numbers[:count]
+def _offers(arrived: Steps, labels: Labels, limit: float, most: int) -> _BySet | None:
+    """List what arrived edges offer that is better than what is there; None if that is too much.
+
+    Returns:
+        (starts, nodes, lengths, anchors, makers), see `kernels.update_labels`.
+    """
+    numbers, nodes, anchors, makers = (np.empty(most, dtype=np.int32) for _ in range(4))
+    lists = numbers, nodes, np.empty(most, dtype=np.float64), anchors, makers
+    count = kernels.list_offers(arrived, labels, limit, lists)
+    return None if count < 0 else _by_set(lists, count, labels)
+
+
+def _broken(went: Steps, labels: Labels, is_weighted: bool, most: int) -> _BySet | None:
+    """List labels that may have come by an edge that went; None if they are too many.
+
+    Returns:
+        (starts, nodes).
+    """
+    lists = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
+    count = kernels.list_broken(went, labels, is_weighted, lists)
+    return None if count < 0 else _by_set(lists, count, labels)
+
+
+def _by_set(lists: tuple[NDArray[Any], ...], count: int, labels: Labels) -> _BySet:
+    """Sort lists by the first, the numbers of sets; returns where each set's part starts first."""
+    numbers = lists[0][:count]
     order = np.argsort(numbers, kind="stable")
     starts = np.searchsorted(numbers[order], np.arange(labels[1].shape[1] + 1))
-    return _Offers(starts, nodes[order], lengths[order], anchors[order])
+    return starts, *(array[:count][order] for array in lists[1:])
 
 
-def _lower(
+def _changed(
     graph: Graph,
-    offers: _Offers,
+    offers: _BySet,
+    broken: _BySet,
     labels: Labels,
     limit: float,
     num_threads: int,
     bounds: Bounds,
     fate: NDArray[np.uint8],
 ) -> list[tuple[NDArray[Any], ...]]:
-    """Lower labels set by set; returns (numbers, nodes, lengths, anchors) of what changed."""
+    """Update labels set by set; returns (numbers, nodes, lengths, anchors) of what changed."""
     n, k = graph.num_nodes, len(fate)
-    turned = graph.reversed()
+    rows = _rows(graph) + _rows(graph.reversed())
     max_reads = max(1, len(graph.indices) // bounds.reads_share)
     num_slots = max(1, _SETS_PER_BLOCK * n // bounds.reads_share)
     slots = np.zeros((k, 2), dtype=np.int64)
@@ -182,8 +192,8 @@ def _lower(
         return slot_of, nodes, np.empty(num_slots, dtype=np.float64), *lists
 
     def work(block: range, scratch: Any) -> tuple[NDArray[Any], ...]:
-        kernels.lower_labels(
-            (block.start, block.stop), tuple(offers), _rows(turned), labels,
+        kernels.update_labels(
+            (block.start, block.stop), offers, broken, rows, labels,
             graph.weights is not None, limit, max_reads, fate, slots, scratch,
         )  # fmt: skip
         counts = slots[block.start : block.stop] @ np.array([-1, 1])
@@ -193,7 +203,7 @@ def _lower(
         return numbers, nodes[:count].copy(), lengths[:count].copy(), anchors[:count].copy()
 
     blocks = [range(i, min(i + _SETS_PER_BLOCK, k)) for i in range(0, k, _SETS_PER_BLOCK)]
-    few = len(offers.nodes) < len(blocks)
+    few = len(offers[1]) + len(broken[1]) < len(blocks)
     return run_blocks(work, blocks, make_scratch, 1 if few else num_threads)
 
 

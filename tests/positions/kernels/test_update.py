@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from pgnn import Graph, anchor_distances
 from pgnn.positions.kernels import update as kernels
-from pgnn.positions.reference import reference_distances
 from strategies import graphs_with_sets
 
 
@@ -28,8 +27,7 @@ def label(labels, node, number):
 @st.composite
 def steps_of(draw, num_nodes):
     index = st.integers(0, num_nodes - 1)
-    quarter = st.integers(1, 12).map(lambda count: count / 4)
-    steps = draw(st.lists(st.tuples(index, index, quarter), max_size=12))
+    steps = draw(st.lists(st.tuples(index, index, st.sampled_from([0.25, 1.0, 2.0])), max_size=12))
     to, origin, length = zip(*steps, strict=True) if steps else ((), (), ())
     return (
         np.array(to, dtype=np.int32),
@@ -65,10 +63,10 @@ def test_offers_are_those_that_are_better(case, data, limit):
             if near + length > limit or anchor < 0:
                 continue
             if (near + length, anchor) < label(labels, origin, number):
-                wanted.append((number, origin, near + length, anchor))
+                wanted.append((number, origin, near + length, anchor, to))
     room = len(wanted)
     offers = (*(np.empty(room, dtype=np.int32) for _ in range(2)), np.empty(room))
-    offers = (*offers, np.empty(room, dtype=np.int32))
+    offers = (*offers, *(np.empty(room, dtype=np.int32) for _ in range(2)))
     assert kernels.list_offers(steps, labels, limit, offers) == len(wanted)
     assert list(zip(*(part.tolist() for part in offers), strict=True)) == wanted
     if wanted:
@@ -77,50 +75,51 @@ def test_offers_are_those_that_are_better(case, data, limit):
 
 
 @given(case=graphs_with_sets(max_nodes=12), data=st.data())
-def test_sets_are_searched_where_a_label_has_lost_its_only_edge(case, data):
+def test_labels_are_broken_that_may_have_come_by_an_edge(case, data):
     graph, sets = case
     labels = labels_of(graph, sets)
-    edges = graph.edges()
-    went = data.draw(st.sets(st.integers(0, len(edges) - 1), max_size=4)) if len(edges) else set()
-    kept = np.ones(len(edges), dtype=bool)
-    kept[list(went)] = False
-    later = graph.with_edges(kept)
-    origin, to = edges[~kept].T
-    if not graph.directed:
-        origin, to = np.concatenate([origin, to]), np.concatenate([to, origin])
-    steps = np.ascontiguousarray(to), np.ascontiguousarray(origin), np.ones(len(to))
-    weights = np.empty(0) if later.weights is None else later.weights
-    fate = np.full(len(sets), kernels.KEPT, dtype=np.uint8)
-    kernels.list_unsupported(
-        steps, (later.indptr, later.indices, weights), labels, graph.weights is not None, fate
-    )
-    distance, nearest = reference_distances(later, sets)
-    before = np.where(labels[1] < 0, np.inf, labels[0])
-    for number in range(len(sets)):
-        same = np.array_equal(before[:, number], distance[:, number])
-        same &= np.array_equal(labels[1][:, number], nearest[:, number])
-        assert same == (fate[number] == kernels.KEPT)
+    steps = data.draw(steps_of(graph.num_nodes + 1))
+    weighted = graph.weights is not None
+    wanted = []
+    for to, origin in zip(steps[0].tolist(), steps[1].tolist(), strict=True):
+        for number in range(len(sets)):
+            near, anchor = label(labels, to, number)
+            far, other_anchor = label(labels, origin, number)
+            fits = near <= far if weighted else near + 1 == far
+            if anchor >= 0 and anchor == other_anchor != origin and fits:
+                wanted.append((number, origin))
+    broken = np.empty(len(wanted), dtype=np.int32), np.empty(len(wanted), dtype=np.int32)
+    assert kernels.list_broken(steps, labels, weighted, broken) == len(wanted)
+    assert list(zip(*(part.tolist() for part in broken), strict=True)) == wanted
+    if wanted:
+        less = broken[0][:-1], broken[1][:-1]
+        assert kernels.list_broken(steps, labels, weighted, less) == -1
 
 
-def lower(graph, labels, offers, max_reads=1000, num_slots=1000, limit=np.inf):
-    """Lower the labels of one set by offers (node, length, anchor); returns fate and changes."""
-    nodes, lengths, anchors = zip(*offers, strict=True)
+def update(graph, labels, offers=(), broken=(), *, max_reads=1000, num_slots=1000, limit=np.inf):
+    """Update the labels of one set; returns fate and changes.
+
+    Offers are (node, length, anchor, from), broken labels nodes.
+    """
+    nodes, lengths, anchors, makers = zip(*offers, strict=True) if offers else ((),) * 4
     packed = (
         np.array([0, len(nodes)]),
         np.array(nodes, dtype=np.int32),
         np.array(lengths, dtype=np.float64),
         np.array(anchors, dtype=np.int32),
+        np.array(makers, dtype=np.int32),
     )
+    lost = np.array([0, len(broken)]), np.array(broken, dtype=np.int32)
     n = graph.num_nodes
     slot_of = np.full(n, -1, dtype=np.int32)
     lists = [np.empty(num_slots, dtype=np.int32) for _ in range(4)]
     scratch = (slot_of, lists[0], np.empty(num_slots), lists[1], lists[2], lists[3])
     fate, bounds = np.zeros(1, dtype=np.uint8), np.zeros((1, 2), dtype=np.int64)
     weights = np.empty(0) if graph.weights is None else graph.weights
-    rows = graph.indptr, graph.indices, weights
-    kernels.lower_labels(
-        (0, 1), packed, rows, labels, graph.weights is not None, limit, max_reads, fate, bounds,
-        scratch,
+    rows = (graph.indptr, graph.indices, weights) * 2
+    kernels.update_labels(
+        (0, 1), packed, lost, rows, labels, graph.weights is not None, limit, max_reads, fate,
+        bounds, scratch,
     )  # fmt: skip
     assert (slot_of == -1).all()
     changed = slice(*bounds[0])
@@ -128,21 +127,43 @@ def lower(graph, labels, offers, max_reads=1000, num_slots=1000, limit=np.inf):
     return int(fate[0]), sorted(zip(*(part.tolist() for part in parts), strict=True))
 
 
-PATH = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4), (0, 4)])
+RING = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4), (0, 4)])
+PATH = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)])
 
 
 def test_labels_are_lowered_until_an_offer_is_no_better():
-    earlier = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)])
-    labels = labels_of(earlier, [[0]])
-    assert lower(PATH, labels, [(4, 1, 0)]) == (kernels.KEPT, [(3, 2.0, 0), (4, 1.0, 0)])
-    assert lower(PATH, labels, [(4, 1, 0)], limit=1) == (kernels.KEPT, [(4, 1.0, 0)])
+    labels = labels_of(PATH, [[0]])
+    assert update(RING, labels, [(4, 1, 0, 0)]) == (kernels.KEPT, [(3, 2.0, 0), (4, 1.0, 0)])
+    assert update(RING, labels, [(4, 1, 0, 0)], limit=1) == (kernels.KEPT, [(4, 1.0, 0)])
+
+
+def test_labels_without_support_are_raised_and_others_stay():
+    labels = labels_of(RING, [[0]])
+    assert update(PATH, labels, broken=[4]) == (kernels.KEPT, [(3, 3.0, 0), (4, 4.0, 0)])
+    assert update(RING, labels, broken=[4]) == (kernels.KEPT, [(4, 1.0, 0)])  # 0 supports it still
+    ends = Graph.from_edges([(0, 1), (2, 3), (3, 4)])
+    fate, changes = update(ends, labels_of(PATH, [[0]]), broken=[2])
+    assert fate == kernels.KEPT
+    assert changes == [(2, np.inf, -1), (3, np.inf, -1), (4, np.inf, -1)]
+
+
+def test_a_node_that_was_raised_does_not_offer_what_it_had():
+    # The edge 0 - 1 went and the edge 1 - 4 came: 1 is not near any more when it offers to 4.
+    labels = labels_of(PATH, [[0]])
+    graph = Graph.from_edges([(1, 2), (2, 3), (3, 4), (1, 4)])
+    fate, changes = update(graph, labels, [(4, 2, 0, 1)], broken=[1])
+    assert fate == kernels.KEPT
+    assert changes == [(node, np.inf, -1) for node in (1, 2, 3, 4)]
 
 
 def test_a_set_that_needs_too_much_is_to_be_searched():
-    labels = labels_of(Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)]), [[0]])
-    assert lower(PATH, labels, [(4, 1, 0)], max_reads=3) == (kernels.SEARCH, [])
-    assert lower(PATH, labels, [(4, 1, 0)], num_slots=1) == (kernels.SEARCH, [])
-    assert lower(PATH, labels, [(4, 1, 0)], max_reads=4)[0] == kernels.KEPT
+    labels = labels_of(PATH, [[0]])
+    assert update(RING, labels, [(4, 1, 0, 0)], max_reads=3) == (kernels.SEARCH, [])
+    assert update(RING, labels, [(4, 1, 0, 0)], num_slots=1) == (kernels.SEARCH, [])
+    assert update(RING, labels, [(4, 1, 0, 0)], max_reads=4)[0] == kernels.KEPT
+    labels = labels_of(RING, [[0]])
+    assert update(PATH, labels, broken=[4], max_reads=1) == (kernels.SEARCH, [])
+    assert update(PATH, labels, broken=[4], num_slots=1) == (kernels.SEARCH, [])
 
 
 def test_a_label_whose_source_improved_past_rounding_is_searched():
@@ -151,13 +172,14 @@ def test_a_label_whose_source_improved_past_rounding_is_searched():
     earlier = Graph.from_edges(edges[:3], 5, weights=weights[:3])
     graph = Graph.from_edges(edges, 5, weights=weights)
     labels = labels_of(earlier, [[0, 2]])
-    assert lower(graph, labels, [(3, 0.3, 2)]) == (kernels.SEARCH, [])
+    assert update(graph, labels, [(3, 0.3, 2, 2)]) == (kernels.SEARCH, [])
 
 
 def test_changes_are_written_to_their_entries():
     distance, nearest = np.zeros((3, 2), dtype=np.int8), np.zeros((3, 2), dtype=np.int32)
     numbers, nodes = np.array([1, 0], dtype=np.int32), np.array([2, 0], dtype=np.int32)
-    anchors = np.array([7, 8], dtype=np.int32)
-    kernels.write_changes(numbers, nodes, np.array([3.0, 4.0]), anchors, distance, nearest)
-    assert distance.tolist() == [[4, 0], [0, 0], [0, 3]]
-    assert nearest.tolist() == [[8, 0], [0, 0], [0, 7]]
+    anchors = np.array([7, -1], dtype=np.int32)
+    changes = numbers, nodes, np.array([3.0, np.inf]), anchors
+    kernels.write_changes(changes, -1.0, distance, nearest)
+    assert distance.tolist() == [[-1, 0], [0, 0], [0, 3]]
+    assert nearest.tolist() == [[-1, 0], [0, 0], [0, 7]]
