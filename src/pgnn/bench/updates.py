@@ -12,8 +12,9 @@ from pgnn.checks import integer, positive_integer
 from pgnn.positions import anchor_distances, sample_anchor_sets
 from pgnn.threads import resolve_threads
 
-_WARM_UP = (3000, 30_000)  # nodes and edges of a graph on which the kernels are compiled
-_WARM_UP_SETS = 400
+# Nodes and edges of a graph on which the kernels are compiled: large enough for an update.
+_WARM_UP = (20_000, 200_000)
+_WARM_UP_SETS = 64
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def measure(num_nodes: int, num_edges: int, added: int, num_threads: int | None 
     for name, count in (("num_nodes", num_nodes), ("added", added)):
         positive_integer(name, count)
     integer("num_edges", num_edges, at_least=0)
-    _measure(*_WARM_UP, 10, num_threads, num_sets=_WARM_UP_SETS)
+    _measure(*_WARM_UP, 1, num_threads, num_sets=_WARM_UP_SETS)
     return _measure(num_nodes, num_edges, added, num_threads)
 
 

@@ -40,7 +40,7 @@ class Bounds(NamedTuple):
     few_pairs: int
 
 
-HOPS = Bounds(reads_share=800, edges_share=800, few_pairs=1 << 20)
+HOPS = Bounds(reads_share=1200, edges_share=2000, few_pairs=1 << 20)
 LENGTHS = Bounds(reads_share=16, edges_share=50, few_pairs=1 << 13)
 
 Labels = tuple[NDArray[Any], NDArray[np.int32]]
@@ -126,7 +126,7 @@ def find_changes(
     fate = np.full(k, kernels.KEPT, dtype=np.uint8)
     parts = _changed(graph, offers, broken, labels, limit, num_threads, bounds, fate)
     searched = np.flatnonzero(fate == kernels.SEARCH)
-    if 4 * len(searched) > k:  # they are the smallest sets, whose search takes longest
+    if _too_many(fate):
         return None
     numbers, nodes, lengths, anchors = (np.concatenate(part) for part in zip(*parts, strict=True))
     columns = search(sets.select(searched)) if len(searched) else None
@@ -192,6 +192,8 @@ def _changed(
         return slot_of, nodes, np.empty(num_slots, dtype=np.float64), *lists
 
     def work(block: range, scratch: Any) -> tuple[NDArray[Any], ...]:
+        if _too_many(fate):  # all will be searched
+            return ()
         kernels.update_labels(
             (block.start, block.stop), offers, broken, rows, labels,
             graph.weights is not None, limit, max_reads, fate, slots, scratch,
@@ -202,9 +204,18 @@ def _changed(
         count = len(numbers)
         return numbers, nodes[:count].copy(), lengths[:count].copy(), anchors[:count].copy()
 
-    blocks = [range(i, min(i + _SETS_PER_BLOCK, k)) for i in range(0, k, _SETS_PER_BLOCK)]
+    # The last sets are the smallest, which reach farthest: if there is too much to do, it is there.
+    blocks = [range(max(0, i - _SETS_PER_BLOCK), i) for i in range(k, 0, -_SETS_PER_BLOCK)]
     few = len(offers[1]) + len(broken[1]) < len(blocks)
     return run_blocks(work, blocks, make_scratch, 1 if few else num_threads)
+
+
+def _too_many(fate: NDArray[np.uint8]) -> bool:
+    """Return whether so many sets are to be searched that a search of all takes no longer.
+
+    They are the smallest sets, whose search takes longest.
+    """
+    return bool(4 * np.count_nonzero(fate == kernels.SEARCH) > len(fate))
 
 
 # ---------------------------------------------------------------------- what was passed
