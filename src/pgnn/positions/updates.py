@@ -123,10 +123,14 @@ def find_changes(
     broken = _broken(_both_ways(graph, went), labels, graph.weights is not None, most)
     if offers is None or broken is None:
         return None
+    # Each is passed on to all neighbours, and about one of those passes it on.
+    reads = 2 * (np.diff(offers[0]) + np.diff(broken[0])) * len(graph.indices) // n
+    if _too_many(reads > _max_reads(graph, bounds)):
+        return None
     fate = np.full(k, kernels.KEPT, dtype=np.uint8)
     parts = _changed(graph, offers, broken, labels, limit, num_threads, bounds, fate)
     searched = np.flatnonzero(fate == kernels.SEARCH)
-    if _too_many(fate):
+    if _too_many(fate == kernels.SEARCH):
         return None
     numbers, nodes, lengths, anchors = (np.concatenate(part) for part in zip(*parts, strict=True))
     columns = search(sets.select(searched)) if len(searched) else None
@@ -181,7 +185,7 @@ def _changed(
     """Update labels set by set; returns (numbers, nodes, lengths, anchors) of what changed."""
     n, k = graph.num_nodes, len(fate)
     rows = _rows(graph) + _rows(graph.reversed())
-    max_reads = max(1, len(graph.indices) // bounds.reads_share)
+    max_reads = _max_reads(graph, bounds)
     num_slots = max(1, _SETS_PER_BLOCK * n // bounds.reads_share)
     slots = np.zeros((k, 2), dtype=np.int64)
 
@@ -192,7 +196,7 @@ def _changed(
         return slot_of, nodes, np.empty(num_slots, dtype=np.float64), *lists
 
     def work(block: range, scratch: Any) -> tuple[NDArray[Any], ...]:
-        if _too_many(fate):  # all will be searched
+        if _too_many(fate == kernels.SEARCH):  # all will be searched
             return ()
         kernels.update_labels(
             (block.start, block.stop), offers, broken, rows, labels,
@@ -210,12 +214,17 @@ def _changed(
     return run_blocks(work, blocks, make_scratch, 1 if few else num_threads)
 
 
-def _too_many(fate: NDArray[np.uint8]) -> bool:
+def _max_reads(graph: Graph, bounds: Bounds) -> int:
+    """Return how many neighbours an update of one set may read."""
+    return max(1, len(graph.indices) // bounds.reads_share)
+
+
+def _too_many(is_searched: NDArray[np.bool_]) -> bool:
     """Return whether so many sets are to be searched that a search of all takes no longer.
 
     They are the smallest sets, whose search takes longest.
     """
-    return bool(4 * np.count_nonzero(fate == kernels.SEARCH) > len(fate))
+    return bool(4 * np.count_nonzero(is_searched) > len(is_searched))
 
 
 # ---------------------------------------------------------------------- what was passed
