@@ -42,7 +42,9 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     k-fold cross-validation, does not apply; `score` holds pairs of nodes out instead.
 
     Rows of an embedding are in the graph's order of nodes. Embeddings of different graphs do not
-    compare number by number, because their anchor-sets differ; scores of pairs do.
+    compare number by number, because their anchor-sets differ; scores of pairs do. A graph that has
+    most of the nodes (by id) and edges of the one it was fitted on is measured to the same sets:
+    there, old nodes stay where they were, and new ones are placed among them.
 
     Args:
         task: "link": is there an edge between two nodes? "pair": do they have the same label?

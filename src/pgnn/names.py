@@ -13,6 +13,7 @@ TASKS: tuple[Task, ...] = ("link", "pair")
 PROTOCOLS: tuple[Protocol, ...] = ("paper", "released")
 LINK_PROTOCOLS: tuple[LinkProtocol, ...] = ("published", "honest")
 NEGATIVES: tuple[Negatives, ...] = ("uniform", "two-hop", "degree")
+ANCHOR_CHOICES = ("run", "fresh")  # of the anchor-sets of an embedding
 DATASETS = ("grid", "communities", "ppi", "email", "protein")
 LINK_GRAPHS = ("usair", "ns", "yeast", "power", "facebook")  # of the link-prediction literature
 

@@ -24,3 +24,16 @@ def test_bench_distances_json_is_one_document_on_stdout(monkeypatch):
     assert row["released_ratio"] == pytest.approx(row["released_seconds"] / row["seconds"])
     assert row["result_and_graph_bytes"] == 42 * 25 * 5 + 43 * 8 + 142 * 4
     assert row["peak_bytes"] > row["result_and_graph_bytes"]
+
+
+def test_bench_updates_prints_a_table_or_json():
+    import json
+
+    from typer.testing import CliRunner
+
+    from pgnn.cli.app import app
+
+    words = ["bench", "updates", "--nodes", "1000", "--edges", "3000", "--added", "5"]
+    (row,) = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)["rows"]
+    assert (row["nodes"], row["edges"], row["added"], row["equal"]) == (1000, 3000, 5, True)
+    assert "Distances after edges arrived" in CliRunner().invoke(app, words).stdout

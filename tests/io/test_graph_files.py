@@ -534,7 +534,7 @@ def test_read_graph_of_a_symmetric_matrix_adds_nothing_up(tmp_path):
         ("e.csv", "a,b,c\n1,2,3\n", {"weight": 0}, "<weight> is column 'a', which holds ids"),
         ("e.csv", "a,b,c\n1,2,3\n", {"weight": "x"}, "column <weight>='x' does not exist"),
         ("e.csv", "a,b,c\n1,2,3\n", {"label": "x"}, "<id_column>, <label>, "
-         "<feature_columns> and <type_column> name columns of a feature table; give <features> too"),
+         "<feature_columns> and <type_column> name columns of a feature table; give <features>"),
         ("e.csv", "a,b,c\n1,2,3\n", {"header": 5}, "<header> must be True, False or None"),
         ("e.csv", "a,b,c\n1,2,3\n", {"directed": 5}, "<directed> must be True, False or None"),
         ("e.csv", "1,2\n", {"features": "nodes.csv", "id_column": 9}, "<id_column>=9, but there"),

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from pgnn.cli.boundary import Command
+from pgnn.cli.boundary import Command, only_about
 from pgnn.cli.show import people
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pgnn.bench import layer as layer_bench
     from pgnn.bench import pairs as pairs_bench
     from pgnn.bench import train as train_bench
+    from pgnn.bench import updates as updates_bench
 
 bench_app = typer.Typer(
     help="Measure speed and memory, beside other methods.",
@@ -66,6 +67,51 @@ def bench_distances(
     Console().print(
         f"compiling or loading kernels: {max(row.compile_seconds for row in rows):.1f} s"
     )
+
+
+@bench_app.command("updates", cls=Command)
+def bench_updates(
+    added: Annotated[
+        list[int] | None,
+        typer.Option(
+            help="Number of edges that arrive. May be given again. Default: 1, 100, 10000."
+        ),
+    ] = None,
+    nodes: Annotated[int, typer.Option(help="Number of nodes.")] = 100_000,
+    edges: Annotated[int, typer.Option(help="Number of edges.")] = 1_000_000,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Number of threads. Default: one per core.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure distances updated after edges arrived, beside a search.
+
+    Random edges are added to a random graph. The earlier distances to its
+    anchor-sets are updated in place, and all sets are searched. Where many
+    edges arrive the update is a search. A million nodes need 6 GB.
+
+    For example:
+
+      pgnn bench updates --nodes 1000000 --edges 10000000 --added 100
+    """
+    from pgnn.bench.updates import measure
+
+    rows: list[updates_bench.Row] = []
+    with people.status("measuring ...") as status, only_about("added", "num_threads"):
+        for count in added or (1, 100, 10_000):
+            status.update(f"measuring {count:,} new edges ...")
+            rows.append(measure(nodes, edges, count, threads))
+    if as_json:
+        typer.echo(json.dumps({"rows": [asdict(row) for row in rows]}, indent=2))
+        return
+    table = Table(title=f"Distances after edges arrived, {rows[0].threads} threads")
+    for title in ("nodes", "edges", "sets", "new edges", "update s", "search s", "ratio", "equal"):
+        table.add_column(title, justify="right")
+    for row in rows:
+        counts = (f"{count:,}" for count in (row.nodes, row.edges, row.sets, row.added))
+        numbers = (f"{row.seconds:.4g}", f"{row.search_seconds:.4g}", f"{row.ratio:.1f}x")
+        table.add_row(*counts, *numbers, "yes" if row.equal else "NO")
+    Console().print(table)
 
 
 @bench_app.command("layer", cls=Command)

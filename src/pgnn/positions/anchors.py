@@ -141,6 +141,29 @@ class AnchorSets:
         ]
         return AnchorSets._flat(members, int(shifts[-1]), np.zeros(len(members), dtype=np.int64))
 
+    def select(self, numbers: ArrayLike) -> AnchorSets:
+        """Return some of the sets, by their numbers.
+
+        Example:
+            >>> AnchorSets.from_sets([[0], [1], [2]], num_nodes=3).select([2, 0]).nodes.tolist()
+            [2, 0]
+        """
+        chosen = np.asarray(numbers)
+        return AnchorSets._flat([self[i] for i in chosen], self.num_nodes, self.size_class[chosen])
+
+    def grown(self, num_nodes: int) -> AnchorSets:
+        """Return the same sets of a graph that has got more nodes, behind those it had.
+
+        Raises:
+            PGNNError: If it has fewer nodes.
+        """
+        if num_nodes < self.num_nodes:
+            raise PGNNError(
+                Parameter("num_nodes"),
+                f" must be at least {self.num_nodes}, as many as there were (got {num_nodes})",
+            )
+        return AnchorSets(self.indptr, self.nodes, num_nodes, self.size_class)
+
     @property
     def sizes(self) -> NDArray[np.int64]:
         """How many nodes each set has, `[k]`."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.positions.anchors import AnchorSets
-from pgnn.threads import Progress, resolve_threads
+from pgnn.threads import Progress, in_blocks, resolve_threads
+
+if TYPE_CHECKING:
+    from pgnn.positions.updates import Changes
+
+_COPIED_ROWS = 1 << 14  # copied at once by a thread
+_writing = threading.Lock()  # held while an update's arrays are made
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,14 +33,21 @@ class AnchorDistances:
             -1 where none is reached; None for a weighted graph.
         lengths: Length of the shortest path to it, float64 `[n, k]`, infinite where none is
             reached; None for an unweighted graph.
+        cutoff: How far was searched; None for no bound.
+
+    The arrays of an update (see `anchor_distances`) are made when they are first read. If nobody
+    holds the earlier result any more by then, they are its arrays with the changes written in.
+    Otherwise they are copies: a result that is held never changes.
 
     Raises:
         PGNNError: If the arrays do not fit each other. Models check the numbers as they read them.
     """
 
     nearest: NDArray[np.int32]
-    hops: NDArray[Any] | None = None
-    lengths: NDArray[np.float64] | None = None
+    # A factory leaves no default on the class, so that an update's arrays are missed when read.
+    hops: NDArray[Any] | None = field(default_factory=lambda: None)
+    lengths: NDArray[np.float64] | None = field(default_factory=lambda: None)
+    cutoff: float | None = None
 
     def __post_init__(self) -> None:
         if (self.hops is None) == (self.lengths is None):
@@ -51,6 +66,33 @@ class AnchorDistances:
                 "nearest and the distances must have the same shape [n, k] "
                 f"(got {list(self.nearest.shape)} and {list(distance.shape)})"
             )
+
+    @staticmethod
+    def _of_update(earlier: AnchorDistances, changes: Changes, num_nodes: int) -> AnchorDistances:
+        """Return an earlier result with changes, which are written when its arrays are read."""
+        updated = object.__new__(AnchorDistances)
+        updated.__dict__["cutoff"] = earlier.cutoff
+        updated.__dict__["_update"] = earlier, changes, num_nodes
+        return updated
+
+    if not TYPE_CHECKING:  # for a type checker the arrays are always there
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in ("nearest", "hops", "lengths"):
+                raise AttributeError(f"AnchorDistances has no attribute {name!r}")
+            with _writing:
+                if "nearest" not in self.__dict__:
+                    arrays = _updated_arrays(self.__dict__["_update"])
+                    self.__dict__.update(arrays)
+                    del self.__dict__["_update"]
+            return self.__dict__[name]
+
+    @property
+    def distance(self) -> NDArray[Any]:
+        """The hops of an unweighted graph, the lengths of a weighted one."""
+        distance = self.lengths if self.hops is None else self.hops
+        assert distance is not None
+        return distance
 
     @property
     def num_nodes(self) -> int:
@@ -74,6 +116,8 @@ def anchor_distances(
     cutoff: float | None = None,
     num_threads: int | None = None,
     progress: Progress | None = None,
+    updated_from: tuple[AnchorDistances, ArrayLike] | None = None,
+    removed_edges: ArrayLike | None = None,
 ) -> AnchorDistances:
     r"""Distance from every node to, and nearest member of, each of k node sets.
 
@@ -88,29 +132,173 @@ def anchor_distances(
             unreachable.
         num_threads: By default one per core.
         progress: Called with (sets searched, sets in all) now and then.
+        updated_from: An earlier result for the same sets and cutoff, and the edges that arrived
+            since, node indices `[m, 2]`. The graph is the one with those edges. It may have more
+            nodes, behind those it had. Only what changes is computed, unless a search takes no
+            longer; the answer is that of a search. It holds on to the earlier result until its
+            arrays are read (see `AnchorDistances`).
+        removed_edges: The edges that went since. An edge whose weight changed went and arrived.
 
     Raises:
-        PGNNError: If the sets are not of this graph or an argument is out of range.
+        PGNNError: If the sets are not of this graph or an argument is out of range, or if what
+            `updated_from` and `removed_edges` say does not fit the graph.
 
     Example:
         >>> path = Graph.from_edges([(0, 1), (1, 2), (2, 3)])
         >>> d = anchor_distances(path, [[0, 3], [1]])
         >>> d.hops.tolist(), d.nearest.tolist()
         ([[0, 1], [1, 0], [1, 1], [0, 2]], [[0, 1], [0, 1], [3, 1], [3, 1]])
+        >>> ring = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
+        >>> anchor_distances(ring, [[0, 3], [1]], updated_from=(d, [(3, 0)])).hops.tolist()
+        [[0, 1], [1, 0], [1, 1], [0, 2]]
     """
-    sets = AnchorSets.of(sets, graph.num_nodes)
     check_cutoff(cutoff)
     threads = resolve_threads(num_threads)
+    if updated_from is not None:
+        return _update(graph, sets, cutoff, threads, progress, updated_from, removed_edges)
+    if removed_edges is not None:
+        raise PGNNError(
+            Parameter("removed_edges"), " needs the earlier result, ", Parameter("updated_from")
+        )
+    return _search(graph, AnchorSets.of(sets, graph.num_nodes), cutoff, threads, progress)
+
+
+def _search(
+    graph: Graph,
+    sets: AnchorSets,
+    cutoff: float | None,
+    threads: int,
+    progress: Progress | None = None,
+) -> AnchorDistances:
+    """Search from all sets."""
     if graph.weights is not None:
         from pgnn.positions.weighted import length_distances
 
         lengths, nearest = length_distances(graph, sets, cutoff, threads, progress)
-        return AnchorDistances(nearest, lengths=lengths)
+        return AnchorDistances(nearest, lengths=lengths, cutoff=cutoff)
     from pgnn.positions.hops import hop_distances
 
     limit = None if cutoff is None or np.isinf(cutoff) else int(cutoff)
     hops, nearest = hop_distances(graph, sets, limit, threads, progress)
-    return AnchorDistances(nearest, hops=hops)
+    return AnchorDistances(nearest, hops=hops, cutoff=cutoff)
+
+
+def _update(
+    graph: Graph,
+    sets: AnchorSets | Sequence[ArrayLike],
+    cutoff: float | None,
+    threads: int,
+    progress: Progress | None,
+    updated_from: tuple[AnchorDistances, ArrayLike],
+    removed_edges: ArrayLike | None,
+) -> AnchorDistances:
+    """Compute what differs from an earlier result, or search if that takes no longer."""
+    from pgnn.positions.updates import find_changes
+
+    try:
+        earlier, added_edges = updated_from
+    except (TypeError, ValueError) as error:
+        raise PGNNError(
+            Parameter("updated_from"), " must be (earlier result, edges that arrived since)"
+        ) from error
+    _check_earlier(earlier, graph, cutoff)
+    if isinstance(sets, AnchorSets) and sets.num_nodes == earlier.num_nodes:
+        sets = sets if sets.num_nodes == graph.num_nodes else sets.grown(graph.num_nodes)
+    sets = AnchorSets.of(sets, graph.num_nodes)
+
+    def search(some: AnchorSets) -> tuple[NDArray[Any], NDArray[np.int32]]:
+        result = _search(graph, some, cutoff, threads)
+        return result.distance, result.nearest
+
+    changes = find_changes(
+        graph,
+        sets,
+        (earlier.distance, earlier.nearest),
+        added=added_edges,
+        removed=() if removed_edges is None else removed_edges,
+        limit=np.inf if cutoff is None else float(cutoff),
+        num_threads=threads,
+        search=search,
+    )
+    if changes is None:
+        return _search(graph, sets, cutoff, threads, progress)
+    return AnchorDistances._of_update(earlier, changes, graph.num_nodes)
+
+
+def _check_earlier(earlier: Any, graph: Graph, cutoff: float | None) -> None:
+    """Refuse an earlier result that cannot be of this graph when it had fewer edges."""
+    name = Parameter("updated_from")
+    if not isinstance(earlier, AnchorDistances):
+        raise PGNNError(name, f" must begin with AnchorDistances (got {type(earlier).__name__})")
+    if (earlier.hops is None) != (graph.weights is not None):
+        kinds = ("hops", "weighted") if earlier.lengths is None else ("lengths", "unweighted")
+        raise PGNNError(name, f" has {kinds[0]}, but the graph is {kinds[1]}")
+    if earlier.num_nodes > graph.num_nodes:
+        raise PGNNError(
+            name,
+            f" has {earlier.num_nodes} nodes, more than the graph's {graph.num_nodes}; keep nodes "
+            "that lost their edges",
+        )
+    bounds = [np.inf if bound is None else float(bound) for bound in (earlier.cutoff, cutoff)]
+    if bounds[0] != bounds[1]:
+        raise PGNNError(
+            name, f" was searched with cutoff={earlier.cutoff}, this is with cutoff={cutoff}"
+        )
+
+
+# ---------------------------------------------------------------------- arrays of an update
+
+
+def _updated_arrays(update: tuple[AnchorDistances, Changes, int]) -> dict[str, Any]:
+    """Return the arrays of an earlier result with changes written in.
+
+    They are the earlier result's own if nobody else can see them, and copies otherwise.
+    """
+    alone = _count_holders(update) == _HOLDERS_IF_ALONE
+    earlier, changes, num_nodes = update
+    nearest, distance = earlier.nearest, earlier.distance
+    is_hops = earlier.lengths is None
+    if is_hops and changes.farthest > np.iinfo(distance.dtype).max:
+        distance = distance.astype(np.int32)
+    if not alone or num_nodes > len(nearest):
+        unreached = -1 if is_hops else np.inf
+        nearest = _longer_copy(nearest, num_nodes, -1)
+        distance = _longer_copy(distance, num_nodes, unreached)
+    changes.write(distance, nearest)
+    if not is_hops:
+        return {"nearest": nearest, "hops": None, "lengths": distance}
+    from pgnn.positions.hops import compact
+
+    return {"nearest": nearest, "hops": compact(distance), "lengths": None}
+
+
+def _count_holders(update: tuple[AnchorDistances, Changes, int]) -> list[int]:
+    """Count who refers to an earlier result and to its arrays; arrays of others count as shared."""
+    earlier = update[0]
+    counts = [sys.getrefcount(earlier)]
+    for name in ("nearest", "hops", "lengths"):
+        array = earlier.__dict__[name]
+        if array is not None:
+            own = array.flags.owndata and array.flags.writeable
+            counts.append(sys.getrefcount(array) if own else 0)
+    return counts
+
+
+_HOLDERS_IF_ALONE = _count_holders(
+    (AnchorDistances(np.empty((1, 1), np.int32), hops=np.empty((1, 1), np.int8)), None, 1)  # type: ignore[arg-type]
+)
+
+
+def _longer_copy(array: NDArray[Any], num_rows: int, fill: float) -> NDArray[Any]:
+    """Return a copy with more rows, made by all cores."""
+    longer = np.empty((num_rows, array.shape[1]), dtype=array.dtype)
+    longer[len(array) :] = fill
+
+    def work(rows: range, _: None) -> None:
+        longer[rows.start : rows.stop] = array[rows.start : rows.stop]
+
+    in_blocks(work, len(array), _COPIED_ROWS, lambda: None, resolve_threads(None))
+    return longer
 
 
 def check_cutoff(cutoff: float | None) -> None:

@@ -189,7 +189,7 @@ def hop_distances(
             result = search_by_sweeps(job, key_type, hops_type)
     assert result is not None, "a distance is below the number of nodes, which fits in 32 bits"
     hops, nearest = result
-    return _compact(hops), nearest
+    return compact(hops), nearest
 
 
 class _LevelScratch(NamedTuple):
@@ -328,7 +328,7 @@ def _rising(progress: Progress | None) -> Progress | None:
     return report
 
 
-def _compact(hops: NDArray[Any]) -> NDArray[Any]:
+def compact(hops: NDArray[Any]) -> NDArray[Any]:
     """Return the hops in the smallest signed type that holds the largest."""
     if hops.dtype == np.int8:
         return hops

@@ -129,7 +129,10 @@ class Batch:
 
     def draw(self, draws: Draws, rng: np.random.Generator, num_threads: int = 1) -> Positions:
         """Sample anchor-sets and measure every node's position to them."""
-        sets = self.sample(draws, rng)
+        return self.measure(self.sample(draws, rng), draws, num_threads)
+
+    def measure(self, sets: AnchorSets, draws: Draws, num_threads: int = 1) -> Positions:
+        """Measure every node's position to anchor-sets."""
         if draws.proximity == "hops":
             distances = anchor_distances(
                 self.graph, sets, cutoff=draws.cutoff, num_threads=num_threads

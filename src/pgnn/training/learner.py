@@ -15,12 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
 from pgnn import checks
-from pgnn.errors import PGNNError
+from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.names import BEST
 from pgnn.nn import PRESETS, DistanceDecoder, DotDecoder, make_baseline, make_pgnn
 from pgnn.pairs.codes import as_pairs
 from pgnn.pairs.sets import PairSet, Split
+from pgnn.training.anchors import PlacedAnchors, RunAnchors, place_anchors
 from pgnn.training.batches import Batch, Draws, default_num_sets
 from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
 from pgnn.training.fit import Fit, Progress, fit
@@ -77,12 +78,14 @@ class Learner:
         inputs: How graphs are made ready.
         model: From features and positions (or edges) to embeddings.
         decoder: From embeddings to scores of pairs.
+        anchors: The anchor-sets of the graph it was trained on, kept for embeddings, or None.
     """
 
     recipe: Recipe
     inputs: Inputs
     model: nn.Module
     decoder: nn.Module
+    anchors: RunAnchors | None = None
 
     @property
     def num_sets(self) -> int:
@@ -164,15 +167,49 @@ class Learner:
 
     # ------------------------------------------------------------------ asking
 
-    def embed(self, graph: Graph, *, draw: int = 0) -> Floats:
+    def with_anchors(self, graph: Graph) -> Learner:
+        """Return a learner that keeps the anchor-sets of a graph; a baseline has none to keep."""
+        draws = self._draws(self.num_sets)
+        if draws is None:
+            return self
+        rng = generator_of(self.recipe.seed, Purpose.ASKED_ANCHORS, 0)
+        sets = self._batch(graph).sample(draws, rng)
+        return replace(self, anchors=RunAnchors.of(graph, sets))
+
+    def place_anchors(
+        self, graph: Graph, anchors: str | None = None, *, draw: int = 0
+    ) -> PlacedAnchors | None:
+        """Return the kept anchor-sets on a graph; None where `embed` draws fresh ones."""
+        if anchors is not None and not self.num_sets:
+            raise PGNNError(f"{self.recipe.model} has no anchors; leave out ", Parameter("anchors"))
+        return place_anchors(self.anchors, graph, anchors, draw)
+
+    def embed(self, graph: Graph, *, draw: int = 0, anchors: str | None = None) -> Floats:
         """Return the embedding of each node of any graph, float32 `[n, d]`.
 
-        A P-GNN describes nodes by their distances to one draw of anchor-sets, the same for the same
-        `draw` and graph. Embeddings of different draws, or of different graphs, do not compare
-        number by number; scores do.
+        A P-GNN describes nodes by their distances to one draw of anchor-sets. Embeddings of
+        different anchors, or of different graphs, do not compare number by number; scores do.
+
+        Args:
+            graph: Any graph.
+            draw: Decides which sets are drawn, where they are drawn: the same ones for the same
+                `draw` and graph.
+            anchors: "run" for those of the graph it was trained on, found by node id. Its nodes
+                then stay where they are when a graph grows: they are measured without the edges of
+                nodes that are new. "fresh" to draw anew. By default the run's where the graph has
+                most of its nodes and edges and `draw` is 0.
+
+        Raises:
+            PGNNError: If the run's anchors are wanted, and it has none or the graph has none of
+                them.
         """
-        with self._asking():
-            return np.asarray(self._embedding(self._batch(graph), draw).cpu())
+        placed = self.place_anchors(graph, anchors, draw=draw)
+
+        def rows_of(some: Graph) -> Floats:
+            with self._asking():
+                return np.asarray(self._embedding(self._batch(some), draw, placed).cpu())
+
+        return rows_of(graph) if placed is None else placed.measure(graph, rows_of)
 
     def scorer(self, graph: Graph, *, num_draws: int | None = None) -> Scorer:
         """Return what scores pairs of nodes of a graph, over some draws of anchor-sets."""
@@ -229,14 +266,14 @@ class Learner:
         none = PairSet(np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=bool))
         return Batch([Split(self.ready(graph), none, none, none)], self.device)
 
-    def _embedding(self, batch: Batch, draw: int) -> Tensor:
+    def _embedding(self, batch: Batch, draw: int, placed: PlacedAnchors | None = None) -> Tensor:
         draws = self._draws(self.num_sets)
         if draws is None:
             embedding: Tensor = self.model(batch.x, batch.edge_index)
         else:
             rng = generator_of(self.recipe.seed, Purpose.ASKED_ANCHORS, draw)
-            threads = torch.get_num_threads()
-            embedding = self.model(batch.x, batch.draw(draws, rng, num_threads=threads))
+            sets = batch.sample(draws, rng) if placed is None else placed.sets
+            embedding = self.model(batch.x, batch.measure(sets, draws, torch.get_num_threads()))
         if not bool(torch.isfinite(embedding).all()):
             raise PGNNError("the model gives embeddings that are not finite; was it trained?")
         return embedding
@@ -258,6 +295,8 @@ class Learner:
                 "features.mean": torch.from_numpy(inputs.mean),
                 "features.scale": torch.from_numpy(inputs.scale),
             }
+        if self.anchors is not None:
+            tensors |= self.anchors.to_tensors()
         description = {
             "kind": "learner",
             "recipe": asdict(self.recipe),
@@ -289,7 +328,12 @@ class Learner:
             has_sets = recipe.model in PRESETS
             if not 0 < inputs.unit < math.inf or (inputs.num_sets > 0) != has_sets:
                 raise ValueError("its unit or its number of sets makes no sense")
-            learner = Learner(recipe, inputs, *_make_modules(recipe, inputs, place))
+            learner = Learner(
+                recipe,
+                inputs,
+                *_make_modules(recipe, inputs, place),
+                RunAnchors.from_tensors(tensors, inputs.num_sets),
+            )
             for name, module in (("model.", learner.model), ("decoder.", learner.decoder)):
                 module.load_state_dict(
                     {k[len(name) :]: t for k, t in tensors.items() if k.startswith(name)}

@@ -32,7 +32,8 @@ from pgnn.pairs.columns import (
     undirected,
 )
 from pgnn.pairs.sets import PairSet, Split
-from pgnn.positions import anchor_ppr, sample_anchor_sets
+from pgnn.positions import AnchorSets, anchor_ppr, sample_anchor_sets
+from pgnn.training.anchors import PlacedAnchors, RunAnchors, place_anchors
 from pgnn.training.batches import default_num_sets
 from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
 from pgnn.training.fit import Fit, Progress
@@ -107,6 +108,7 @@ _KEPT = 0.3  # least share of links that must stay when those of lone nodes are 
 # Networks order all pairs best; what is best for one customer they order worse than the linear part
 # does while links are few.
 _ACROSS_LINEAR_LINKS = 10_000
+_MEASURED = 1 << 26  # numbers of an embedding that are computed when training ends, to measure them
 _DAMAGED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError)
 
 
@@ -177,6 +179,7 @@ class PairLearner:
         scale: Their standard deviations, or None.
         links: Which pairs may be links: any, pairs across two kinds of nodes, or ordered pairs of a
             directed graph.
+        anchors: The anchor-sets of the graph it was trained on, kept for embeddings, or None.
     """
 
     recipe: Recipe
@@ -185,6 +188,7 @@ class PairLearner:
     mean: Floats | None = None
     scale: Floats | None = None
     links: Links = "any"
+    anchors: RunAnchors | None = None
 
     @property
     def num_features(self) -> int:
@@ -345,20 +349,55 @@ class PairLearner:
 
     # ------------------------------------------------------------------ asking
 
-    def embed(self, graph: Graph, *, draw: int = 0) -> Floats:
+    def with_anchors(self, graph: Graph) -> PairLearner:
+        """Return a learner that keeps the anchor-sets of a graph, and how its columns lie."""
+        anchors = RunAnchors.of(graph, self._sample(graph, 0))
+        if graph.num_nodes * self.num_sets <= _MEASURED:
+            anchors = anchors.measured(self._closeness(graph, anchors.sets))
+        return replace(self, anchors=anchors)
+
+    def place_anchors(
+        self, graph: Graph, anchors: str | None = None, *, draw: int = 0
+    ) -> PlacedAnchors | None:
+        """Return the kept anchor-sets on a graph; None where `embed` draws fresh ones."""
+        return place_anchors(self.anchors, graph, anchors, draw)
+
+    def embed(self, graph: Graph, *, draw: int = 0, anchors: str | None = None) -> Floats:
         """Return where each node is: log-PageRank to anchor-sets, float32 `[n, num_sets]`.
 
-        Each column is standardised over the nodes of the graph. Embeddings of different draws, or
-        of different graphs, do not compare number by number; scores of pairs do.
+        Each column is standardised: with the run's anchors as it was over the nodes of the run's
+        graph, with fresh ones over the nodes of this graph. Embeddings of different anchors do not
+        compare number by number; scores of pairs do.
+
+        Args:
+            graph: Any graph.
+            draw: Decides which sets are drawn, where they are drawn.
+            anchors: "run", "fresh", or None to decide by the graph; see `Learner.embed`.
+
+        Raises:
+            PGNNError: If the run's anchors are wanted, and it has none or the graph has none of
+                them.
         """
+        placed = self.place_anchors(graph, anchors, draw=draw)
+        if placed is None:
+            near = self._closeness(graph, self._sample(graph, draw))
+            near -= near.mean(axis=0)
+            return np.asarray(near / np.maximum(near.std(axis=0), 1e-6), dtype=np.float32)
+        assert self.anchors is not None
+        near = placed.measure(graph, lambda some: self._closeness(some, placed.sets))
+        return self.anchors.standardise(near, placed)
+
+    def _sample(self, graph: Graph, draw: int) -> AnchorSets:
+        """Draw the anchor-sets of an embedding."""
         rng = generator_of(self.recipe.seed, Purpose.ASKED_ANCHORS, draw)
-        sets = sample_anchor_sets(
+        return sample_anchor_sets(
             graph.num_nodes, num_sets=self.num_sets, scheme=self.recipe.scheme, rng=rng
         )
+
+    def _closeness(self, graph: Graph, sets: AnchorSets) -> Floats:
+        """Return log-PageRank from each node to each set, float32 `[n, num_sets]`."""
         walked = replace(graph, weights=_strengths(graph, self.recipe))  # walks read strengths
-        near = np.log(np.maximum(anchor_ppr(walked, sets, tol=1e-5), 1e-9))
-        near -= near.mean(axis=0)
-        return np.asarray(near / np.maximum(near.std(axis=0), 1e-6), dtype=np.float32)
+        return np.log(np.maximum(anchor_ppr(walked, sets, tol=1e-5), 1e-9))
 
     def scorer(self, graph: Graph, *, num_draws: int | None = None) -> PairScorer:
         """Return what scores pairs of nodes of a graph."""
@@ -411,6 +450,8 @@ class PairLearner:
                 "features.mean": torch.from_numpy(self.mean),
                 "features.scale": torch.from_numpy(self.scale),
             }
+        if self.anchors is not None:
+            tensors |= self.anchors.to_tensors()
         description = {
             "kind": KIND,
             "recipe": asdict(self.recipe),
@@ -443,7 +484,8 @@ class PairLearner:
             if num_sets < 1:
                 raise ValueError("its number of sets makes no sense")
             model = _make_model(recipe, 0 if mean is None else len(mean), links)
-            learner = PairLearner(recipe, model, num_sets, mean, scale, links)
+            anchors = RunAnchors.from_tensors(tensors, num_sets)
+            learner = PairLearner(recipe, model, num_sets, mean, scale, links, anchors)
             learner.model.load_state_dict(_under(tensors, "model."))
             learner.model.to(place)
         except _DAMAGED as error:

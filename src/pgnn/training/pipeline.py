@@ -148,6 +148,8 @@ def train(
             progress=progress,
         )
     judged = _judge(learner, fit, problem, heuristics=heuristics)
+    if len(problem.graphs) == 1:
+        learner = learner.with_anchors(problem.graphs[0])
     model = judged.model
     outcome = Outcome(
         task=recipe.task,

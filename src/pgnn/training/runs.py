@@ -1,7 +1,7 @@
 """Run directories: everything a training run leaves behind, in files that execute nothing.
 
 config.toml         the options; `pgnn train --config` does it again
-model.safetensors   the trained learner
+model.safetensors   the trained learner, and its anchor-sets by node id
 history.csv         loss and AUCs, epoch by epoch
 nodes.csv           row of the arrays and your id of each node, and its label
 graph.npz           the graph as the model saw it, and the pairs it was judged by

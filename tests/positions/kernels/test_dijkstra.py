@@ -28,14 +28,14 @@ def test_heap_gives_nodes_back_by_length(lengths, data):
     place = np.full(len(length), -1, dtype=np.int32)
     size = 0
     for node in range(len(length)):
-        size = kernels._rise(heap, place, length, node, size)
+        size = kernels.rise(heap, place, length, node, size)
     for node in data.draw(st.lists(st.integers(0, len(length) - 1), unique=True)):
         length[node] /= 2  # shrink some that are in the heap already
-        size = kernels._rise(heap, place, length, node, size)
+        size = kernels.rise(heap, place, length, node, size)
     assert size == len(length)
     taken = []
     while size:
         taken.append(int(heap[0]))
-        size = kernels._take_first(heap, place, length, size)
+        size = kernels.take_first(heap, place, length, size)
     assert sorted(taken) == list(range(len(length)))
     assert length[taken].tolist() == sorted(length.tolist())

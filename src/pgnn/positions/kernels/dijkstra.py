@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-_ABSENT = -1  # place of a node that is not in the heap
+ABSENT = -1  # place of a node that is not in the heap
 
 
 @njit(nogil=True, cache=True)
@@ -36,15 +36,15 @@ def dijkstra(
     length, nearest, heap, place = scratch
     length[:] = np.inf
     nearest[:] = -1
-    place[:] = _ABSENT
+    place[:] = ABSENT
     size = 0
     for anchor in anchors:
         length[anchor] = 0.0
         nearest[anchor] = anchor
-        size = _rise(heap, place, length, anchor, size)
+        size = rise(heap, place, length, anchor, size)
     while size > 0:
         u = heap[0]
-        size = _take_first(heap, place, length, size)
+        size = take_first(heap, place, length, size)
         anchor = nearest[u]
         for position in range(ptr[u], ptr[u + 1]):
             v = idx[position]
@@ -54,14 +54,14 @@ def dijkstra(
             if offered < length[v] or anchor < nearest[v]:
                 length[v] = offered
                 nearest[v] = anchor
-                size = _rise(heap, place, length, v, size)
+                size = rise(heap, place, length, v, size)
 
 
 @njit(nogil=True, cache=True)
-def _rise(heap: Any, place: Any, length: Any, node: int, size: int) -> int:
+def rise(heap: Any, place: Any, length: Any, node: int, size: int) -> int:
     """Put a node in, or move it up after its length shrank; returns the heap's size."""
     spot = place[node]
-    if spot == _ABSENT:
+    if spot == ABSENT:
         spot = size
         size += 1
     while spot > 0:
@@ -78,9 +78,9 @@ def _rise(heap: Any, place: Any, length: Any, node: int, size: int) -> int:
 
 
 @njit(nogil=True, cache=True)
-def _take_first(heap: Any, place: Any, length: Any, size: int) -> int:
+def take_first(heap: Any, place: Any, length: Any, size: int) -> int:
     """Remove the first node; returns the heap's size."""
-    place[heap[0]] = _ABSENT
+    place[heap[0]] = ABSENT
     size -= 1
     if size == 0:
         return size
