@@ -19,6 +19,7 @@ from pgnn.nn import PRESETS
 from pgnn.pairs.codes import edge_codes, is_among
 from pgnn.positions import anchor_distances, anchor_ppr
 from pgnn.positions.anchors import AnchorSets, sample_anchor_sets
+from pgnn.prediction.explain import first_reasons
 from pgnn.prediction.ranking import Predictions, predict
 from pgnn.report.links import Surroundings
 from pgnn.report.run import Link, Positions, Row, RunReport
@@ -28,6 +29,8 @@ from pgnn.training.runs import Run
 # Metrics of the model alone: a column of one number compares nothing.
 _OF_MODELS = ("auc_low", "auc_high", "brier", "calibration_error")
 _MAX_SETS = 64  # a reader looks at a few; each adds a column of numbers to the page
+_REASONED = 10  # links whose reasons are found, in graphs with at most so many edges:
+_REASONED_EDGES = 20_000
 _SIMILAR_TO = 5  # nodes whose most similar nodes are listed
 _SEARCHED = 200  # links that a search in the page looks through
 _PAIRS_PER_BIN = 20  # on average; the share of fewer says little
@@ -331,9 +334,20 @@ def _links(run: Run, top: int) -> tuple[list[Link], str]:
 
 
 def _reasons(run: Run, ranking: Predictions) -> list[str]:
-    """Say of each link why the model scores it so; empty where it has no reason to tell."""
-    del run
-    return [""] * len(ranking.pairs)
+    """Say of the first links why the model scores them so; empty for the others.
+
+    A reason is put to the test by scoring the pair without its evidence, which takes time.
+    """
+    graph = run.data.graph
+    num_told = 0
+    if run.outcome.task == "link" and graph.num_edges <= _REASONED_EDGES:
+        num_told = min(_REASONED, len(ranking.pairs))
+    told: list[str] = []
+    if num_told:
+        rate = ranking.base_rate
+        reasons = first_reasons(run.learner, graph, ranking.pairs[:num_told], base_rate=rate)
+        told = [reason.name for reason in reasons]
+    return [*told, *[""] * (len(ranking.pairs) - num_told)]
 
 
 def _links_text(run: Run, base_rate: float) -> str:
