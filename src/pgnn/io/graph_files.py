@@ -28,6 +28,7 @@ from pgnn.graph.columns import (
     to_common_kind,
 )
 from pgnn.graph.conversions import from_networkx, from_scipy
+from pgnn.io.limits import MAX_EMPTY_NODES, check_archive
 from pgnn.io.tables import (
     NUMBER,
     Header,
@@ -443,11 +444,19 @@ def read_npz(path: Path, weight: Column | None, directed: bool | None) -> Conten
         )
     data = read_bytes(path)
     try:
+        size = check_archive(path, data)
         matrix = sp.load_npz(io.BytesIO(data))
+    except PGNNError:
+        raise
     except Exception as error:  # of zipfile, zlib, numpy or scipy
         raise PGNNError(
             f"{path}: holds no sparse matrix, or is damaged; save one with scipy.sparse.save_npz"
         ) from error
+    if max(matrix.shape, default=0) > max(MAX_EMPTY_NODES, size):
+        raise PGNNError(
+            f"{path}: says that it has {max(matrix.shape):,} nodes, and has far fewer entries; "
+            "save the matrix as csr"
+        )
     try:
         parts = from_scipy(matrix, directed, False if weight is False else None)
     except PGNNError as error:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph.columns import Columns, as_id_column
-from pgnn.io.text import SEPARATOR_NAMES, Text, read_bytes, read_text, shown
+from pgnn.io.parquet import read_parquet
+from pgnn.io.text import BOM, SEPARATOR_NAMES, Text, read_bytes, read_text, shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -261,8 +261,10 @@ class TextTable(Table):
         """Parse all columns, since polars overlooks long lines when it reads only some."""
         import polars as pl
 
+        # polars takes a byte order mark away, also from the first id.
+        data = BOM + self._text.plain if self._text.plain.startswith(BOM) else self._text.plain
         return pl.read_csv(
-            self._text.plain,
+            data,
             has_header=False,
             skip_rows=0 if self.columns.names is None else 1,
             separator=self._text.separator.decode(),
@@ -327,7 +329,7 @@ def read_table(
     """
     suffix = format_suffix(path)
     if suffix == ".parquet":
-        return ParquetTable(path, _read_parquet(path))
+        return ParquetTable(path, read_parquet(path, read_bytes(path)))
     text = read_text(path, suffix)
     rows = text.head(100)
     if header is not None:
@@ -342,19 +344,6 @@ def format_suffix(path: Path) -> str:
     """Return the suffix that tells the format, in lower case and without a final .gz."""
     lower = Path(path.name.lower())
     return Path(lower.stem).suffix if lower.suffix == ".gz" else lower.suffix
-
-
-def _read_parquet(path: Path) -> pl.DataFrame:
-    import polars as pl
-
-    data = read_bytes(path)
-    try:
-        return pl.read_parquet(io.BytesIO(data))
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        reason = str(error).split("\n")[0]
-        raise PGNNError(
-            f"{path}: cannot be read as parquet ({reason}); it is damaged or of another format"
-        ) from error
 
 
 def find_header(

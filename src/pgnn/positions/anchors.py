@@ -11,8 +11,9 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgnn.checks import number, one_of, positive_integer
+from pgnn.checks import as_generator, fits_memory, number, one_of, positive_integer
 from pgnn.errors import Parameter, PGNNError
+from pgnn.graph.arrays import sealed
 
 Scheme = Literal["bernoulli", "fixed"]
 
@@ -53,8 +54,14 @@ class AnchorSets:
 
     def __post_init__(self) -> None:
         _check_flat(self.indptr, self.nodes, self.num_nodes, self.size_class)
-        for array in (self.indptr, self.nodes, self.size_class):
-            array.setflags(write=False)
+        for name in ("indptr", "nodes", "size_class"):
+            object.__setattr__(self, name, sealed(getattr(self, name)))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Check again what was pickled or copied: arrays come back writable."""
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+        self.__post_init__()
 
     @classmethod
     def from_sets(cls, sets: Iterable[ArrayLike], num_nodes: int) -> AnchorSets:
@@ -65,8 +72,13 @@ class AnchorSets:
         """
         num_nodes = positive_integer("num_nodes", num_nodes)
         members: list[NDArray[np.int32]] = []
-        for position, candidate in enumerate(sets):
-            array = np.atleast_1d(np.asarray(candidate))
+        for position, candidate in enumerate(_as_several(sets)):
+            try:
+                array = np.atleast_1d(np.asarray(candidate))
+            except (TypeError, ValueError, RuntimeError) as error:
+                raise PGNNError(
+                    f"anchor-set {position} must be a list of node indices ({error})"
+                ) from error
             if array.size == 0:
                 raise PGNNError(f"anchor-set {position} is empty; give it at least one node")
             if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
@@ -150,6 +162,8 @@ class AnchorSets:
         return len(self.indptr) - 1
 
     def __getitem__(self, index: int) -> NDArray[np.int32]:
+        if not isinstance(index, int | np.integer):
+            raise TypeError(f"an anchor-set is found by its number (got {index!r})")
         if not -len(self) <= index < len(self):
             raise IndexError(f"anchor-set {index} of {len(self)}")
         index %= len(self)
@@ -163,6 +177,16 @@ class AnchorSets:
             f"AnchorSets(num_sets={len(self)}, num_nodes={self.num_nodes}, "
             f"sizes={self.sizes.min()}..{self.sizes.max()})"
         )
+
+
+def _as_several(sets: Any) -> Iterable[Any]:
+    """Return what was passed for sets, if it can be gone through."""
+    is_scalar = isinstance(sets, str | bytes) or getattr(sets, "ndim", 1) == 0
+    if is_scalar or not hasattr(sets, "__iter__"):
+        raise PGNNError(
+            Parameter("sets"), f" must be AnchorSets or several lists of nodes (got {sets!r})"
+        )
+    return sets  # type: ignore[no-any-return]
 
 
 def _check_flat(indptr: Any, nodes: Any, num_nodes: int, size_class: Any) -> None:
@@ -238,7 +262,7 @@ def sample_anchor_sets(
             )
     elif sizes.size > 1:
         raise PGNNError("several graphs need the same number of sets; give ", Parameter("num_sets"))
-    generator = np.random.default_rng(rng)
+    generator = as_generator(rng)
     if sizes.size > 1:
         assert num_sets is not None
         if sizes.mean() > _SMALL_GRAPH:
@@ -258,6 +282,7 @@ def sample_anchor_sets(
         num_sets = classes * max(1, int(c * classes))
     if size <= _SMALL_GRAPH:
         return _sample_at_once(generator, sizes, num_sets, scheme)
+    fits_memory("num_sets", f"{num_sets:,} sets of {size:,} nodes", 4 * size * num_sets // classes)
     size_class = 1 + np.arange(num_sets, dtype=np.int64) * classes // num_sets
     draw = _draw_bernoulli if scheme == "bernoulli" else _draw_fixed
     members: list[NDArray[np.int32]] = []

@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pgnn.checks import fits_memory
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
+from pgnn.graph.graph import check_graph
+from pgnn.graph.arrays import sealed
 from pgnn.positions.anchors import AnchorSets
 from pgnn.threads import Progress, resolve_threads
 
@@ -25,6 +28,8 @@ class AnchorDistances:
             -1 where none is reached; None for a weighted graph.
         lengths: Length of the shortest path to it, float64 `[n, k]`, infinite where none is
             reached; None for an unweighted graph.
+
+    The arrays are read-only.
 
     Raises:
         PGNNError: If the arrays do not fit each other. Models check the numbers as they read them.
@@ -51,6 +56,10 @@ class AnchorDistances:
                 "nearest and the distances must have the same shape [n, k] "
                 f"(got {list(self.nearest.shape)} and {list(distance.shape)})"
             )
+        for name in ("nearest", "hops", "lengths"):
+            array = getattr(self, name)
+            if array is not None:
+                object.__setattr__(self, name, sealed(array))
 
     @property
     def num_nodes(self) -> int:
@@ -98,9 +107,11 @@ def anchor_distances(
         >>> d.hops.tolist(), d.nearest.tolist()
         ([[0, 1], [1, 0], [1, 1], [0, 2]], [[0, 1], [0, 1], [3, 1], [3, 1]])
     """
+    check_graph(graph)
     sets = AnchorSets.of(sets, graph.num_nodes)
     check_cutoff(cutoff)
     threads = resolve_threads(num_threads)
+    fits_memory("sets", f"{len(sets):,} anchor-sets", 5 * graph.num_nodes * len(sets))
     if graph.weights is not None:
         from pgnn.positions.weighted import length_distances
 
@@ -115,8 +126,11 @@ def anchor_distances(
 
 def check_cutoff(cutoff: float | None) -> None:
     """Raise if a cutoff is neither None nor a number >= 0; it may be infinite."""
-    if cutoff is not None and not cutoff >= 0:
-        raise PGNNError(Parameter("cutoff"), f" must be a number >= 0 (got {cutoff})")
+    if cutoff is None:
+        return
+    is_number = isinstance(cutoff, int | float | np.integer | np.floating)
+    if isinstance(cutoff, bool) or not is_number or not cutoff >= 0:
+        raise PGNNError(Parameter("cutoff"), f" must be a number >= 0 (got {cutoff!r})")
 
 
 class MemberDistances:
@@ -150,8 +164,10 @@ class MemberDistances:
         batch: ArrayLike | None = None,
         num_threads: int | None = None,
     ) -> None:
+        check_graph(graph)
         sets = AnchorSets.of(sets, graph.num_nodes)
         check_cutoff(cutoff)
+        resolve_threads(num_threads)
         self.graph, self.sets = graph, sets
         self.cutoff, self.num_threads = cutoff, num_threads
         # A search finds distances to its sources: sources v in the reversed graph give d(v, u).
@@ -159,7 +175,8 @@ class MemberDistances:
         self._bounds = [0, graph.num_nodes]
         if batch is not None:
             which = np.asarray(batch)
-            if which.shape != (graph.num_nodes,) or np.any(np.diff(which) < 0):
+            whole = which.dtype.kind in "iu" and which.shape == (graph.num_nodes,)
+            if not whole or (which[1:] < which[:-1]).any():
                 raise PGNNError(
                     Parameter("batch"),
                     f" must be {graph.num_nodes} ascending graph indices, one per node",
