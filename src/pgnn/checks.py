@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,12 +28,14 @@ def positive_integer(name: str, value: Any) -> int:
     return integer(name, value, at_least=1)
 
 
-def integer(name: str, value: Any, *, at_least: int) -> int:
-    """Return a whole number of at least `at_least`."""
+def integer(name: str, value: Any, *, at_least: int, at_most: int | None = None) -> int:
+    """Return a whole number of at least `at_least`, and of at most `at_most` if that is set."""
     wrong = isinstance(value, bool) or not isinstance(value, int | np.integer)
     if wrong or value < at_least:
         kind = "a positive integer" if at_least == 1 else f"an integer of at least {at_least}"
         raise PGNNError(Parameter(name), f" must be {kind} (got {value!r})")
+    if at_most is not None and value > at_most:
+        raise PGNNError(Parameter(name), f" must be at most {at_most:,} (got {value})")
     return int(value)
 
 
@@ -98,8 +101,6 @@ def total_memory() -> int:
         total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):  # not on this system
         return 1 << 40
-    try:
+    with suppress(OSError, ValueError):  # no container, or "max"
         total = min(total, int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    except (OSError, ValueError):  # no container, or "max"
-        pass
     return total

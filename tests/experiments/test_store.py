@@ -1,11 +1,11 @@
 """The store of results."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from pgnn import PGNNError
+from pgnn.experiments import store as experiments_store
 from pgnn.experiments.store import Store
 
 
@@ -68,8 +68,10 @@ def test_store_is_read_once(record, tmp_path, monkeypatch):
     path = tmp_path / "runs.jsonl"
     Store(path).add(record(seed=0))
     reads = []
-    read_text = Path.read_text
-    monkeypatch.setattr(Path, "read_text", lambda self: reads.append(self) or read_text(self))
+    read_file = experiments_store.read_file
+    monkeypatch.setattr(
+        experiments_store, "read_file", lambda path: reads.append(path) or read_file(path)
+    )
     store = Store(path)
     for seed in range(1, 5):
         assert not store.has("grid", "gcn", "paper", seed)

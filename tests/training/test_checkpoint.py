@@ -89,6 +89,7 @@ def test_checkpoint_is_json_and_numbers_and_no_pickle(tmp_path):
     assert data[8 + length :][begin:end] == np.arange(6.0, dtype="f4").tobytes()
     assert len(data) == 8 + length + end
     found = json.loads(header["__metadata__"]["pgnn"])
+    assert len(found.pop("sha256")) == 64
     assert found == {"format": FORMAT, "description": {"epoch": 3}}
     assert set(header) == {"a", "__metadata__"}
 

@@ -169,8 +169,9 @@ class Reading(Group):
     def or_as(self, config: Mapping[str, Any], graph: Path) -> Reading:
         """Fill in from a run's config what was not typed: the user said it once.
 
-        The table of features is taken over only for the same graph file, and columns only for
-        tables.
+        The table of features is taken over only for the same graph file, and only from the folder
+        of that file or below: a run directory may be a stranger's, and name any file. Columns are
+        taken over only for tables.
         """
         from pgnn.io import format_suffix
 
@@ -189,7 +190,19 @@ class Reading(Group):
         }
         if "features" in stored:
             stored["features"] = Path(stored["features"])
+            if not _is_beside(stored["features"], graph):
+                for name in ("features", "id_column", "label"):
+                    stored.pop(name, None)
+                keep_remark(
+                    "the run's own table of features is not in the folder of the graph and is not "
+                    "read; give it with --features"
+                )
         return Reading(**{**stored, **typed})
+
+
+def _is_beside(path: Path, graph: Path) -> bool:
+    """Whether a file is in the folder of a graph, or below it."""
+    return path.resolve().is_relative_to(graph.resolve().parent)
 
 
 def _column(name: str | None) -> str | int | None:
@@ -370,11 +383,13 @@ def _read_options(path: Path, context: typer.Context) -> dict[str, Any]:
 
 def read_table(path: Path, command: str) -> Mapping[str, Any]:
     """Return what a TOML file says in the table of a command."""
+    from pgnn.io import read_file
+
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = tomllib.loads(read_file(path).decode())
     except (OSError, UnicodeDecodeError) as error:
         raise PGNNError(f"{path}: cannot be read ({error})") from error
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise PGNNError(f"{path}: is not TOML ({error})") from error
     table = document.get(command)
     if not isinstance(table, dict):

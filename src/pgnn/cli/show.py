@@ -128,7 +128,7 @@ def link_table(rows: list[dict[str, Any]], title: str) -> Table:
     for name in ("score", "spread"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows[:_SHOWN]:
-        ends = escape(str(row["source"])), escape(str(row["target"]))
+        ends = (escape(visible(str(row[name]))) for name in ("source", "target"))
         table.add_row(*ends, f"{row['score']:.4f}", f"{row['spread']:.4f}")
     return table
 
@@ -139,9 +139,23 @@ def remark_rows(count: int) -> None:
         remark(f"{count - _SHOWN:,} more rows; -o FILE writes all, --json prints them")
 
 
+def visible(text: str) -> str:
+    r"""Return a text whose characters all show, so that an id cannot give a terminal orders.
+
+    Example:
+        >>> visible("ann\x1b[2J")
+        'ann\\x1b[2J'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text
+    )
+
+
 def remark(text: str) -> None:
     """Say something to people, on stderr; what users wrote is not markup."""
-    people.print(text, highlight=False, markup=False, soft_wrap=True)
+    people.print(visible(text), highlight=False, markup=False, soft_wrap=True)
 
 
 def keep_remark(text: str) -> None:

@@ -121,7 +121,9 @@ def as_labels(
         small = np.abs(labels) < 2.0**63  # also false for NaN
         if not small.all() or not np.array_equal(labels, np.round(labels)):
             raise PGNNError(
-                "labels ", Parameter("y"), " must be integers or strings (got fractions, NaN or infinity)"
+                "labels ",
+                Parameter("y"),
+                " must be integers or strings (got fractions, NaN or infinity)",
             )
         return labels.astype(np.int64), None
     names, codes = np.unique(labels.astype(str), return_inverse=True)
@@ -170,7 +172,9 @@ def check_lengths(longest: int, count: int) -> None:
         raise PGNNError(
             f"an id or label has {longest:,} characters, and at most {MAX_ID_LENGTH:,} are allowed"
         )
-    checks.fits_memory("node_ids", f"{count:,} ids of up to {longest:,} characters", 8 * longest * count)
+    checks.fits_memory(
+        "node_ids", f"{count:,} ids of up to {longest:,} characters", 8 * longest * count
+    )
 
 
 def _id_array(node_ids: ArrayLike) -> NDArray[Any]:
@@ -190,7 +194,7 @@ def _id_array(node_ids: ArrayLike) -> NDArray[Any]:
         except OverflowError:
             pass
     elif all(isinstance(value, str) for value in values):
-        check_lengths(max(map(len, values), default=0), len(values))
+        check_lengths(max((len(str(value)) for value in values), default=0), len(values))
         return np.array(values, dtype=str)
     ids = np.empty(len(values), dtype=object)
     ids[:] = values

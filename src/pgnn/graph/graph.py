@@ -390,9 +390,7 @@ class Graph:
     def neighbors(self, node: int) -> NDArray[np.int32]:
         """Sorted neighbours of one node."""
         if integer("node", node, at_least=0) >= self.num_nodes:
-            raise PGNNError(
-                Parameter("node"), f" must lie in 0..{self.num_nodes - 1} (got {node})"
-            )
+            raise PGNNError(Parameter("node"), f" must lie in 0..{self.num_nodes - 1} (got {node})")
         return self.indices[self.indptr[node] : self.indptr[node + 1]]
 
     def edges(self) -> NDArray[np.int32]:
@@ -431,7 +429,7 @@ class Graph:
         weights = self.edge_weights()
         try:
             edges = self.edges()[kept].reshape(-1, 2)
-        except (IndexError, TypeError, ValueError) as error:
+        except (IndexError, TypeError, ValueError, RuntimeError) as error:
             raise PGNNError(
                 Parameter("kept"), f" must be places of edges, or a truth value for each ({error})"
             ) from error

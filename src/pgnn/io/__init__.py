@@ -2,6 +2,7 @@
 
 from pgnn.io.graph_files import read_graph as read_graph
 from pgnn.io.graph_files import read_graph_with_notes as read_graph_with_notes
+from pgnn.io.limits import read_file as read_file
 from pgnn.io.pair_files import PairTable as PairTable
 from pgnn.io.pair_files import find_nodes as find_nodes
 from pgnn.io.pair_files import read_pair_table as read_pair_table
@@ -9,6 +10,7 @@ from pgnn.io.pair_files import read_pairs as read_pairs
 from pgnn.io.tables import Header as Header
 from pgnn.io.tables import ReadNotes as ReadNotes
 from pgnn.io.tables import format_suffix as format_suffix
+from pgnn.io.write import BusyError as BusyError
 from pgnn.io.write import check_place as check_place
 from pgnn.io.write import check_writable as check_writable
 from pgnn.io.write import id_array as id_array

@@ -196,7 +196,7 @@ def read_graph_with_notes(
 
 
 def _check_choice(parameter: str, value: Any) -> None:
-    if value not in (None, True, False):
+    if value is not None and not isinstance(value, bool | np.bool_):
         raise PGNNError(Parameter(parameter), f" must be True, False or None (got {value!r})")
 
 

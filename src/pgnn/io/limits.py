@@ -1,4 +1,4 @@
-"""What a file may be: regular, of a size that fits in memory, and not a bomb when it is unpacked."""
+"""What a file may be: regular, small enough for the memory, and no bomb when it is unpacked."""
 
 from __future__ import annotations
 

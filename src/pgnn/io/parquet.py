@@ -40,7 +40,7 @@ def read_parquet(path: Path, data: bytes) -> pl.DataFrame:
     command = [sys.executable, "-P", parquet_child.__file__, str(total_memory())]
     limit = _SECONDS + len(data) / _BYTES_PER_SECOND
     try:
-        child = subprocess.run(
+        child = subprocess.run(  # noqa: S603 - our own script, no shell
             command, input=data, capture_output=True, timeout=limit, check=False
         )
     except subprocess.TimeoutExpired as error:

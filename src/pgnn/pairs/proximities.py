@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
+from pgnn.graph.graph import check_graph
 from pgnn.pairs.codes import as_pairs
 from pgnn.pairs.estimates import estimated_walks
 from pgnn.pairs.walks import (
@@ -416,6 +417,7 @@ def _core_note(limited: int) -> list[str]:
 
 
 def _checked_pairs(pairs: ArrayLike, graph: Graph) -> Pairs:
+    check_graph(graph)
     asked = as_pairs(pairs, graph.num_nodes)
     loops = np.flatnonzero(asked[:, 0] == asked[:, 1])
     if len(loops):

@@ -181,12 +181,14 @@ class AnchorSets:
 
 def _as_several(sets: Any) -> Iterable[Any]:
     """Return what was passed for sets, if it can be gone through."""
-    is_scalar = isinstance(sets, str | bytes) or getattr(sets, "ndim", 1) == 0
-    if is_scalar or not hasattr(sets, "__iter__"):
+    try:
+        if isinstance(sets, str | bytes):
+            raise TypeError("it is a text")
+        return list(sets)
+    except (TypeError, ValueError, RuntimeError, NotImplementedError) as error:
         raise PGNNError(
-            Parameter("sets"), f" must be AnchorSets or several lists of nodes (got {sets!r})"
-        )
-    return sets  # type: ignore[no-any-return]
+            Parameter("sets"), f" must be AnchorSets or several lists of nodes ({error})"
+        ) from error
 
 
 def _check_flat(indptr: Any, nodes: Any, num_nodes: int, size_class: Any) -> None:

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from pgnn.checks import fits_memory
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
-from pgnn.graph.graph import check_graph
 from pgnn.graph.arrays import sealed
+from pgnn.graph.graph import check_graph
 from pgnn.positions.anchors import AnchorSets
 from pgnn.threads import Progress, resolve_threads
 

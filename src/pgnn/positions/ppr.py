@@ -15,7 +15,7 @@ from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.graph.graph import check_graph
 from pgnn.positions.anchors import AnchorSets
-from pgnn.threads import Progress, resolve_threads, run_blocks
+from pgnn.threads import Progress, leave_if_stopped, resolve_threads, run_blocks
 
 _BLOCK_SETS = 16  # columns solved together: two cache lines per node
 _FLOAT32_ROUNDING = 2.0**-24
@@ -157,6 +157,7 @@ class _Walk:
         previous = current if self.directed else np.zeros_like(source)
         matrix = (self.indptr, self.indices, self.transition)
         for omega in self._omegas(tol):
+            leave_if_stopped()
             if advance(*matrix, source, current, previous, omega) <= self.alpha * tol:
                 break
             current, previous = previous, current

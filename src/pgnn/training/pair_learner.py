@@ -23,7 +23,7 @@ from pgnn.pairs.columns import blocks_of_pairs, column_names, describe_pairs, un
 from pgnn.pairs.sets import PairSet, Split
 from pgnn.positions import anchor_ppr, sample_anchor_sets
 from pgnn.training.batches import default_num_sets
-from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
+from pgnn.training.checkpoint import check_widths, load_checkpoint, save_checkpoint
 from pgnn.training.fit import Fit, Progress
 from pgnn.training.fit_heads import HeadData, fit_heads
 from pgnn.training.learner import feature_scale, read_feature_scale, usable_device
@@ -93,7 +93,10 @@ _DROPOUT = 0.1  # of task "pair", whose graphs differ more than those of links
 _VAL_PAIRS = 40_000  # that rounds are judged by, over all graphs
 _BLOCK_PAIRS = 1 << 18  # described and scored at once
 _KEPT = 0.3  # least share of links that must stay when those of lone nodes are left out
-_DAMAGED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError)
+_DAMAGED = (
+    *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError),
+    MemoryError,
+)
 
 
 class PairModel(nn.Module):
@@ -342,8 +345,8 @@ class PairLearner:
 
     # ------------------------------------------------------------------ files
 
-    def save(self, path: str | Path, **more: Any) -> None:
-        """Write the learner to one safetensors file, whole or not at all.
+    def save(self, path: str | Path, **more: Any) -> str:
+        """Write the learner to one safetensors file, whole or not at all; return its SHA-256.
 
         Args:
             path: The file.
@@ -361,7 +364,7 @@ class PairLearner:
             "num_sets": self.num_sets,
             "columns": list(column_names(self.recipe.task)),
         }
-        save_checkpoint(path, tensors, {**description, **more})
+        return save_checkpoint(path, tensors, {**description, **more})
 
     @staticmethod
     def load(path: str | Path, *, device: str = "cpu") -> PairLearner:
@@ -380,6 +383,7 @@ class PairLearner:
                 raise ValueError("it was made by another version of pgnn; train anew")
             mean, scale = read_feature_scale(tensors)
             num_sets = int(description["num_sets"])
+            check_widths(recipe.resolved(1), num_sets, tensors)
             if num_sets < 1:
                 raise ValueError("its number of sets makes no sense")
             learner = PairLearner(
