@@ -377,8 +377,8 @@ def mutate_run(rng, kind, run, place):
         return "description"
     if kind == "records":
         lines = [mutators.json_bytes(RECORD)]
-        for _ in range(rng.randint(1, 3)):
-            lines.append(mutators.json_bytes(mutators.mutated_tree(rng, RECORD)))
+        changed = (mutators.mutated_tree(rng, RECORD) for _ in range(rng.randint(1, 3)))
+        lines.extend(map(mutators.json_bytes, changed))
         if rng.random() < 0.1:
             lines.append(mutators.deep())
         (place / "results" / "reproduction.jsonl").write_bytes(b"\n".join(lines))

@@ -1,4 +1,4 @@
-"""Try many mutated inputs: `python tests/fuzz/fuzz.py files|arguments|runs N [--first I]`.
+"""Try many mutated inputs: `python tests/fuzz/fuzz.py files|arguments|runs|kills N`.
 
 Cases run in child processes, so that one that ends the process, or never ends, is one finding and
 not the end. Each finding is printed with its number; `--first NUMBER` with N = 1 does it again.
@@ -18,7 +18,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
-KINDS = ("files", "arguments", "runs")
+KINDS = ("files", "arguments", "runs", "kills")
 SECONDS = 60.0  # after which a case hangs; the first of a process loads and compiles
 FIRST_SECONDS = 300.0
 
@@ -90,6 +90,29 @@ def _watch(child, number, stop, tally, findings, seconds):
         number += 1
 
 
+def kills(count, seed):
+    """Kill commands in the middle of their writes; print what was left. A tenth are of reports."""
+    from cli_helpers import TRAINED_WITH, write_graph
+
+    shares = {"train": 4 * count // 10, "embed": 3 * count // 10, "predict": 2 * count // 10}
+    shares["report"] = count - sum(shares.values())
+    wrong = 0
+    for what, number in shares.items():
+        with tempfile.TemporaryDirectory() as folder:
+            write_graph(Path(folder))
+            made = [sys.executable, "-m", "pgnn", "train", "edges.csv", "--out", "run"]
+            made += [*map(str, TRAINED_WITH), "--json"]
+            subprocess.run(made, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+            script = str(HERE.parent / "kill_commands.py")
+            command = [sys.executable, script, what, folder, str(seed), str(max(1, number))]
+            ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        left = json.loads(ended.stdout) if ended.returncode == 0 else {"error": ended.stderr[-500:]}
+        bad = [left.get(key) for key in ("error", "broken", "neither", "litter")]
+        wrong += any(bad) or left.get("same") is False
+        print(f"kills of {what}: {json.dumps(left)}")
+    return 1 if wrong else 0
+
+
 def main():
     """Print a table of how cases ended; exit code 1 if there were findings."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -102,6 +125,8 @@ def main():
         work(options.kind, options.first, options.first + options.count)
         return 0
     began = time.monotonic()
+    if options.kind == "kills":
+        return kills(max(4, options.count // 10), options.first)
     tally, findings = run(options.kind, options.count, options.first)
     for number, outcome in findings.items():
         print(f"{options.kind} {number}: {outcome}")

@@ -152,3 +152,25 @@ def test_write_scores_explains_and_writes_nothing(tmp_path, pairs, scores, sprea
     path = tmp_path / "s.csv"
     assert reason in message(write_scores, path, pairs, scores, GRAPH, spread=spread)
     assert os.listdir(tmp_path) == []
+
+
+FORMULAS = ["=HYPERLINK(1)", "=1", "@SUM(1)", "-1+cmd|x", "+f(2)"]
+PLAIN_IDS = ["@ann", "-x", "+x", "a=1", "'=1"]
+
+
+def test_ids_that_a_spreadsheet_would_run_get_an_apostrophe_in_csv(tmp_path):
+    ids = [*FORMULAS, *PLAIN_IDS[:-1]]
+    write_embeddings(tmp_path / "z.csv", np.ones((len(ids), 1)), ids)
+    written = pl.read_csv(tmp_path / "z.csv")["id"].to_list()
+    assert written == [f"'{name}" for name in FORMULAS] + PLAIN_IDS[:-1]
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".npz"])
+def test_other_formats_keep_such_ids(tmp_path, suffix):
+    path = tmp_path / f"z{suffix}"
+    write_embeddings(path, np.ones((len(FORMULAS), 1)), FORMULAS)
+    if suffix == ".parquet":
+        written = pl.read_parquet(path)["id"].to_list()
+    else:
+        written = np.load(path)["ids"].tolist()
+    assert written == FORMULAS

@@ -222,13 +222,16 @@ def write_scores(
     index = as_pairs(pairs, len(names))
     columns = {"source": names[index[:, 0]], "target": names[index[:, 1]]}
     if labels is not None:
-        truth = np.asarray(labels)
+        try:
+            truth = np.asarray(labels).astype(bool)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise PGNNError(Parameter("labels"), f" must be truth values ({error})") from error
         if truth.shape != (len(index),):
             raise PGNNError(
                 Parameter("labels"),
                 f" must have one entry per pair, [{len(index)}] (got {list(truth.shape)})",
             )
-        columns["label"] = truth.astype(bool).astype(np.int64)
+        columns["label"] = truth.astype(np.int64)
     columns["score"] = _as_floats(scores, "scores", len(index))
     if spread is not None:
         columns["spread"] = _as_floats(spread, "spread", len(index))

@@ -430,9 +430,9 @@ def _checked_pairs(pairs: ArrayLike, graph: Graph) -> Pairs:
 
 
 def _check(weights: str, max_hops: int, method: str) -> None:
-    if weights not in ("strength", "length"):
+    if not isinstance(weights, str) or weights not in ("strength", "length"):
         raise PGNNError(f"weights must be one of strength, length (got {weights!r})")
-    if method not in ("auto", "exact", "estimated"):
+    if not isinstance(method, str) or method not in ("auto", "exact", "estimated"):
         raise PGNNError(f"method must be one of auto, exact, estimated (got {method!r})")
     if isinstance(max_hops, bool) or not isinstance(max_hops, int) or max_hops < 1:
         raise PGNNError(f"max_hops must be a positive integer (got {max_hops!r})")

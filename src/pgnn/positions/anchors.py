@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgnn.checks import as_generator, fits_memory, number, one_of, positive_integer
+from pgnn.checks import as_generator, fits_memory, integer, number, one_of, positive_integer
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph.arrays import sealed
 
@@ -295,13 +295,19 @@ def sample_anchor_sets(
 
 def _graph_sizes(num_nodes: Any) -> NDArray[np.int64]:
     """Return the number of nodes of each graph."""
-    if np.ndim(num_nodes) == 0:
-        return np.array([positive_integer("num_nodes", num_nodes)], dtype=np.int64)
-    sizes = np.asarray(num_nodes)
+    if isinstance(num_nodes, int | np.integer):
+        most = int(np.iinfo(np.int32).max)
+        return np.array([integer("num_nodes", num_nodes, at_least=1, at_most=most)])
+    try:
+        sizes = np.asarray(num_nodes)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise PGNNError(Parameter("num_nodes"), f" must be integers ({error})") from error
     if sizes.ndim != 1 or sizes.size == 0 or sizes.dtype.kind not in "iu" or sizes.min() < 1:
         raise PGNNError(
             Parameter("num_nodes"), f" must be a positive integer, or several (got {num_nodes})"
         )
+    if sizes.astype(np.float64).sum() > np.iinfo(np.int32).max:
+        raise PGNNError(Parameter("num_nodes"), " must be below 2^31 together")
     return sizes.astype(np.int64)
 
 

@@ -174,7 +174,10 @@ class MemberDistances:
         self._searched = graph.reversed() if graph.directed else graph
         self._bounds = [0, graph.num_nodes]
         if batch is not None:
-            which = np.asarray(batch)
+            try:
+                which = np.asarray(batch)
+            except (TypeError, ValueError, RuntimeError) as error:
+                raise PGNNError(Parameter("batch"), f" must be integers ({error})") from error
             whole = which.dtype.kind in "iu" and which.shape == (graph.num_nodes,)
             if not whole or (which[1:] < which[:-1]).any():
                 raise PGNNError(
