@@ -1,14 +1,13 @@
 """Text tables: separators, quotes, lines that are quoted in errors, files that are no text."""
 
 import gzip
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from io_helpers import edge_ids, message
-from pgnn.io import read_graph
+from pgnn.io import read_graph, text
 from pgnn.io.text import _strip_fields
 
 
@@ -64,11 +63,11 @@ def test_read_graph_names_missing_files_and_folders(write, tmp_path):
 
 
 def test_read_graph_names_an_unreadable_file(write, monkeypatch):
-    def refuse(self):
+    def refuse(path, pipes):
         raise PermissionError(13, "Permission denied")
 
     path = write("edges.csv", "1,2\n")
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(text, "read_file", refuse)
     assert message(read_graph, path) == f"{path}: cannot be read (Permission denied)"
 
 

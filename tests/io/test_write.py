@@ -165,6 +165,13 @@ def test_ids_that_a_spreadsheet_would_run_get_an_apostrophe_in_csv(tmp_path):
     assert written == [f"'{name}" for name in FORMULAS] + PLAIN_IDS[:-1]
 
 
+def test_ids_that_a_spreadsheet_would_run_are_read_back_as_they_were(tmp_path):
+    ids = [*FORMULAS, *PLAIN_IDS, "''=1", "'ann", "="]
+    pairs = [(v, v + 1) for v in range(len(ids) - 1)]
+    write_scores(tmp_path / "s.csv", pairs, np.ones(len(pairs)), ids)
+    assert read_graph(tmp_path / "s.csv").node_ids.tolist() == ids
+
+
 @pytest.mark.parametrize("suffix", [".parquet", ".npz"])
 def test_other_formats_keep_such_ids(tmp_path, suffix):
     path = tmp_path / f"z{suffix}"

@@ -91,7 +91,7 @@ def test_read_only_arrays_work_without_a_warning():
     for array in (nearest, hops):
         array.setflags(write=False)
     positions = Positions.from_distances(SimpleNamespace(nearest=nearest, hops=hops))
-    assert torch.equal(positions.codes, torch.from_numpy(HOPS.hops))
+    assert torch.equal(positions.codes, torch.from_numpy(HOPS.hops.copy()))
     s = np.array([[0.5], [0.25]])
     s.setflags(write=False)
     assert Positions.from_proximity(s, [[0]]).proximity.tolist() == s.tolist()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph.columns import Columns, as_id_column
 from pgnn.io.parquet import read_parquet
-from pgnn.io.text import BOM, SEPARATOR_NAMES, Text, read_bytes, read_text, shown
+from pgnn.io.text import BOM, FORMULA, SEPARATOR_NAMES, Text, read_bytes, read_text, shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -252,6 +252,11 @@ class TextTable(Table):
         else:
             self.fail(check, f"cannot be read as a table ({reason})")
         loaded = [frame[_name(position)] for position in ids]
+        if b"'" in self._text.plain:  # what `write_columns` put before a formula
+            loaded = [
+                column if column.dtype != pl.String else _without_apostrophe(column)
+                for column in loaded
+            ]
         values = frame.select(_name(position) for position in numbers)
         if any(map(_has_missing, [*loaded, *values])):
             self.fail(check, "has missing values")
@@ -399,6 +404,11 @@ def _as_field(value: object) -> str:
     if value is None:
         return ""
     return str(int(value) if isinstance(value, bool) else value)
+
+
+def _without_apostrophe(column: pl.Series) -> pl.Series:
+    marked = column.str.contains(f"(?s)^'{FORMULA[1:]}")
+    return column.zip_with(~marked.fill_null(value=False), column.str.slice(1))
 
 
 def _has_missing(series: pl.Series) -> bool:

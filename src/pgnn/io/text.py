@@ -23,6 +23,9 @@ SKIPPED_LINE = re.compile(rb"\n[ \t]*(?:[#%][^\n]*)?(?=\n)")  # blank, or a comm
 SKIPPED_START = re.compile(rb"(?:[ \t]*(?:[#%][^\n]*)?\n)*")
 SEPARATORS = {".csv": b",;\t", ".tsv": b"\t,;"}  # best first; other files may also use spaces
 _ROUNDS = 4  # after which padding is stripped by a slower way that does not mind its length
+# Begins as a formula does, and can call or reach something: =1, or @f(...), -1|...; or would be
+# taken for one that was written with an apostrophe in front. Then another is put there.
+FORMULA = r"^'*(?:=.|[+@\t\r-].*[(|!])"
 SEPARATOR_NAMES = {b",": "commas", b";": "semicolons", b"\t": "tabs", b" ": "spaces or tabs"}
 
 

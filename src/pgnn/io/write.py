@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.graph.arrays import as_node_ids, as_written_ids
+from pgnn.io.text import FORMULA
 from pgnn.pairs.codes import as_pairs
 
 try:
@@ -154,8 +155,6 @@ def locked_folder(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-# Begins as a formula does, and is one that can call or reach something: =..., or @f(...), -1|...
-_FORMULA = r"^(?:=|[+@\t\r-].*[(|!])"
 _CSV_ROWS = 1 << 18  # written at once
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".npz")
 
@@ -323,12 +322,13 @@ def _write_csv(frame: pl.DataFrame, file: IO[bytes]) -> None:
     """Write a table whose first line is the header, quoting ids only if they need it.
 
     An id that a spreadsheet would run as a formula, such as `=HYPERLINK(...)`, gets an apostrophe
-    in front, which makes a spreadsheet show it as text. Parquet and npz keep such ids as they are.
+    in front, which makes a spreadsheet show it as text; readers of text tables take it away again.
+    Parquet and npz keep such ids as they are.
     """
     import polars as pl
 
     texts = pl.col(pl.String)
-    runs = texts.str.contains(_FORMULA)
+    runs = texts.str.contains(f"(?s){FORMULA}")
     frame = frame.with_columns(pl.when(runs).then("'" + texts).otherwise(texts).name.keep())
     odd = r"^[#%\s]|\s$"  # would be read as a comment, or lose its blanks
     quoted = any(ids.str.contains(odd).any() for ids in frame.select(pl.col(pl.String)))

@@ -420,10 +420,8 @@ def _graph_of_nodes(batch: Any, num_nodes: int) -> NDArray[np.int64]:
             Parameter("batch"), f" must have shape [{num_nodes}] (got {list(graph.shape)})"
         )
     if num_nodes and not 0 <= graph.min() <= graph.max() < num_nodes:
-        raise PGNNError(
-            Parameter("batch"),
-            f" must number the graphs from 0, each with a node (got {graph.min()}..{graph.max()})",
-        )
+        bad = graph.min() if graph.min() < 0 else graph.max()
+        raise PGNNError(Parameter("batch"), f" must number the graphs from 0 (got {bad})")
     return graph
 
 
