@@ -213,7 +213,7 @@ def test_metrics_file_is_the_outcome_in_strict_json(link_run):
 
     document = json.loads(text, parse_constant=refuse)
     assert document.pop("format") == 2
-    assert set(document.pop("sha256")) == {"model.safetensors", "graph.npz"}
+    assert set(document.pop("sha256")) == {"model.safetensors", "graph.npz", "history.csv"}
     assert document == link_run.outcome.to_json()
 
 

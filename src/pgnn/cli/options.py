@@ -190,7 +190,7 @@ class Reading(Group):
         }
         if "features" in stored:
             stored["features"] = Path(stored["features"])
-            if not _is_beside(stored["features"], graph):
+            if "features" not in typed and not _is_beside(stored["features"], graph):
                 for name in ("features", "id_column", "label"):
                     stored.pop(name, None)
                 keep_remark(

@@ -79,6 +79,13 @@ class Graph:
     dropped_repeats: int = 0
 
     def __post_init__(self) -> None:
+        # Numbers of another width are what `from_edges` takes, too.
+        for name, dtype in (("weights", np.float64), ("x", np.float32), ("y", np.int64)):
+            array = getattr(self, name)
+            kinds = "iu" if name == "y" else "iuf"
+            if isinstance(array, np.ndarray) and array.dtype != dtype and array.dtype.kind in kinds:
+                with np.errstate(over="ignore"):  # infinite then, which is refused
+                    object.__setattr__(self, name, array.astype(dtype))
         check_rows(self.indptr, self.indices, self.weights)
         self._check_nodes()
         for name in _ARRAYS:

@@ -20,7 +20,7 @@ _MOST = {
     "max_pairs": 1_000_000_000,
     "hidden_channels": 16_384,
     "num_sets": 100_000,
-    "folds": 1_000,
+    "folds": 1_000_000,
 }
 _MAX_SEED = 2**63 - 1  # torch's
 _Value = TypeVar("_Value")
