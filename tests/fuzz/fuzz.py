@@ -45,8 +45,8 @@ def run(kind, count, first=0, seconds=SECONDS):
     while number < stop:
         command = [sys.executable, str(HERE / "fuzz.py"), kind, str(stop - number)]
         command += ["--first", str(number), "--worker"]
-        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        number, ended = _watch(child, number, stop, tally, findings, seconds)
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+            number, ended = _watch(child, number, stop, tally, findings, seconds)
         if ended is not None and number < stop:
             tally[ended.split(":")[0]] += 1
             findings[number] = ended

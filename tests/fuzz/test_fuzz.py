@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import fuzz
+from fuzz import fuzz
 
 HERE = Path(__file__).parent
 CORPUS = sorted((HERE / "corpus").iterdir())

@@ -35,7 +35,18 @@ class Store:
         Raises:
             PGNNError: If the file cannot be read, or holds something else.
         """
-        return list(self._read())
+        records = self._read()
+        for record in records if self.path.name == RESULTS else ():
+            missing = [name for name in _NEEDED if record.get(name) is None]
+            if missing:
+                raise PGNNError(
+                    f"{self.path}: holds lines that are no records ({missing[0]} is missing)"
+                )
+        return list(records)
+
+    def __len__(self) -> int:
+        """Return how many records there are."""
+        return len(self._read())
 
     def has(self, column: str, model: str, protocol: str, seed: int) -> bool:
         """Return whether there is a record of a run."""
@@ -93,7 +104,7 @@ class Store:
                 continue  # a run was killed while it wrote this line
             except (RecursionError, ValueError) as error:
                 raise PGNNError(f"{self.path}: is damaged ({error})") from error
-            problem = _problem(record, self.path.name)
+            problem = _problem(record)
             if problem:
                 raise PGNNError(f"{self.path}: holds lines that are no records of runs ({problem})")
             records.append(record)
@@ -113,7 +124,7 @@ def open_store(folder: Path, name: str, *, resume: bool) -> Store:
     """
     make_folder(folder)  # before the runs: what cannot be stored need not be run
     store = Store(folder / name)
-    if store.records() and not resume:
+    if len(store) and not resume:
         raise PGNNError(
             f"{store.path} has runs already; give ",
             Parameter("resume=True"),
@@ -132,15 +143,13 @@ _NEEDED = ("column", "model", "protocol", "seed", "test_auc")  # of each run of 
 _LONGEST = 10_000  # characters of a text
 
 
-def _problem(record: Any, name: str) -> str | None:
+def _problem(record: Any) -> str | None:
     """Say what is wrong with a line, or None."""
     if not isinstance(record, dict):
         return "a line is no table"
     for key, kind in _KINDS.items():
         value = record.get(key)
         if value is None:
-            if name == RESULTS and key in _NEEDED:
-                return f"{key} is missing"
             continue
         if isinstance(value, bool) or not isinstance(value, kind):
             return f"{key} is of the wrong kind"
