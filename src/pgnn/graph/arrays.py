@@ -186,7 +186,7 @@ def _id_array(node_ids: ArrayLike) -> NDArray[Any]:
         return node_ids.astype(str)
     try:
         values = list(node_ids)  # type: ignore[arg-type]
-    except TypeError as error:
+    except (TypeError, ValueError, RuntimeError) as error:
         raise PGNNError(Parameter("node_ids"), f" must be a list of ids ({error})") from error
     if all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in values):
         try:

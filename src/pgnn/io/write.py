@@ -243,7 +243,7 @@ def id_array(ids: Graph | ArrayLike) -> NDArray[Any]:
         return as_written_ids(ids.node_ids)
     try:
         names = as_node_ids(ids, len(ids))  # type: ignore[arg-type]
-    except TypeError as error:
+    except (TypeError, RuntimeError) as error:
         raise PGNNError(
             Parameter("ids"), f" must be a graph or a list of node ids ({error})"
         ) from error

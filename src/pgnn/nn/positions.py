@@ -390,7 +390,7 @@ class _Writable:
 
 def _flat(sets: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Return the bounds and nodes that `pgnn.AnchorSets` has, or make them of sequences."""
-    if hasattr(sets, "indptr"):
+    if hasattr(sets, "indptr") and hasattr(sets, "nodes"):
         return np.ascontiguousarray(sets.indptr, dtype=np.int64), np.ascontiguousarray(sets.nodes)
     try:
         groups = [_integers(nodes) for nodes in sets]

@@ -436,6 +436,8 @@ def _check(weights: str, max_hops: int, method: str) -> None:
         raise PGNNError(f"method must be one of auto, exact, estimated (got {method!r})")
     if isinstance(max_hops, bool) or not isinstance(max_hops, int) or max_hops < 1:
         raise PGNNError(f"max_hops must be a positive integer (got {max_hops!r})")
+    if max_hops >= 2**31:
+        raise PGNNError(f"max_hops must be below 2^31 (got {max_hops})")
 
 
 # ---------------------------------------------------------------------- what the endpoints are

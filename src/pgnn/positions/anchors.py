@@ -304,7 +304,7 @@ def _graph_sizes(num_nodes: Any) -> NDArray[np.int64]:
         raise PGNNError(Parameter("num_nodes"), f" must be integers ({error})") from error
     if sizes.ndim != 1 or sizes.size == 0 or sizes.dtype.kind not in "iu" or sizes.min() < 1:
         raise PGNNError(
-            Parameter("num_nodes"), f" must be a positive integer, or several (got {num_nodes})"
+            Parameter("num_nodes"), f" must be a positive integer, or several (got {sizes.dtype})"
         )
     if sizes.astype(np.float64).sum() > np.iinfo(np.int32).max:
         raise PGNNError(Parameter("num_nodes"), " must be below 2^31 together")

@@ -45,7 +45,7 @@ class AnchorDistances:
         distance = self.lengths if self.hops is None else self.hops
         kinds = ("nearest", self.nearest, "iu"), ("hops", self.hops, "iu")
         for name, array, kind in (*kinds, ("lengths", self.lengths, "f")):
-            if array is None:
+            if array is None and name != "nearest":
                 continue
             if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in kind:
                 numbers = "integers" if kind == "iu" else "floats"
