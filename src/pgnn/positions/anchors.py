@@ -295,7 +295,7 @@ def sample_anchor_sets(
 
 def _graph_sizes(num_nodes: Any) -> NDArray[np.int64]:
     """Return the number of nodes of each graph."""
-    if isinstance(num_nodes, int | np.integer):
+    if isinstance(num_nodes, int | float | np.number) or num_nodes is None:
         most = int(np.iinfo(np.int32).max)
         return np.array([integer("num_nodes", num_nodes, at_least=1, at_most=most)])
     try:
