@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format docs bench figures browser clean
+.PHONY: help run test fuzz lint format docs bench figures browser clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -16,6 +16,11 @@ run: $(READY) ## Take a short tour of what pgnn does
 
 test: $(READY) browser ## Run every test, doctests included
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
+N ?= 1000
+fuzz: $(READY) ## Try N mutated files, arguments and run directories each, and N/10 kills (N=10000)
+	@code=0; for kind in files arguments runs kills; do \
+		$(BIN)/python tests/fuzz/fuzz.py $$kind $(N) || code=1; done; exit $$code
 
 lint: $(READY) ## Check style and types
 	$(BIN)/ruff format --check .

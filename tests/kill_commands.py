@@ -11,6 +11,7 @@ import json
 import os
 import random
 import secrets
+import shutil
 import signal
 import sys
 import time
@@ -130,22 +131,32 @@ def broken_files(folder):
     return found
 
 
+def litter(folder):
+    """Return the names of hidden files that writers left."""
+    return sorted(path.name for path in Path(folder).glob(".*.tmp"))
+
+
 def kill_training(chance, *, kills):
     """Train once in peace, and once killed again and again; compare."""
     run([*TRAIN, "--out", "whole"])
-    broken, killed, unfinished = [], 0, 0
+    broken, killed, unfinished, same = [], 0, 0, True
     for _ in range(kills):
         wait = {"writes": chance.randrange(WRITES), "seconds": chance.uniform(0, 4 * PAUSE)}
-        killed += kill([*TRAIN, "--out", "killed", "--resume"], **wait)
+        is_killed = kill([*TRAIN, "--out", "killed", "--resume"], **wait)
+        killed += is_killed
         broken += broken_files(Path("killed"))
         unfinished += not Path("killed/metrics.json").exists()
+        if not is_killed:  # it came to its end; kill another
+            same = same and outcome(Path("whole")) == outcome(Path("killed"))
+            shutil.rmtree("killed")
     run([*TRAIN, "--out", "killed", "--resume"])
     broken += broken_files(Path("killed"))
     return {
         "broken": broken,
+        "litter": litter("killed"),
         "killed": killed,
         "unfinished": unfinished,
-        "same": outcome(Path("whole")) == outcome(Path("killed")),
+        "same": same and outcome(Path("whole")) == outcome(Path("killed")),
     }
 
 
@@ -162,7 +173,8 @@ def kill_writing(chance, name, old, new, *, kills):
         kill(new, writes=1, seconds=chance.uniform(0, 5 * PAUSE))
         data = path.read_bytes()
         found["old" if data == before else "new" if data == after else "neither"] += 1
-    return {**found, "different": before != after}
+    run(new)
+    return {**found, "different": before != after, "litter": litter(".")}
 
 
 def warm_up(*modules):
@@ -190,19 +202,24 @@ def warm_up(*modules):
 
 
 def main():
-    what, folder, seed = sys.argv[1:]
+    what, folder, seed, *more = sys.argv[1:]
+    kills = int(more[0]) if more else None
     os.chdir(folder)
     pages = ("pgnn.report", "jinja2", "sklearn.manifold")
     warm_up(*(pages if what == "report" else ()))
     chance = random.Random(int(seed))
     if what == "train":
-        found = kill_training(chance, kills=6)
+        found = kill_training(chance, kills=kills or 6)
     elif what == "embed":
         embed = ["embed", "run", "edges.csv", "-o", "z.csv", "--threads", "1", "--quiet", "--draw"]
-        found = kill_writing(chance, "z.csv", [*embed, "0"], [*embed, "1"], kills=8)
+        found = kill_writing(chance, "z.csv", [*embed, "0"], [*embed, "1"], kills=kills or 8)
+    elif what == "predict":
+        predict = ["predict", "run", "edges.csv", "-o", "p.parquet", "--threads", "1", "--quiet"]
+        few, more = [*predict, "--top", "2"], [*predict, "--top", "3"]
+        found = kill_writing(chance, "p.parquet", few, more, kills=kills or 4)
     else:
         report = ["report", "run", "-o", "r.html", "--threads", "1", "--quiet", "--top"]
-        found = kill_writing(chance, "r.html", [*report, "2"], [*report, "3"], kills=3)
+        found = kill_writing(chance, "r.html", [*report, "2"], [*report, "3"], kills=kills or 3)
     print(json.dumps({**found, "seed": seed}))
 
 

@@ -136,7 +136,7 @@ TASKS = [
     option("train edges.csv --sets 0", "sets must be "),
     option("train edges.csv --patience 0", "patience must be "),
     option("train edges.csv --hidden-channels 0", "channels must be "),
-    option("train edges.csv --hidden-channels 99999999999", "not enough memory"),
+    option("train edges.csv --hidden-channels 99999999999", "--hidden-channels must be at most"),
     option("train edges.csv --nosuch", "no such option: --nosuch"),
     option("train edges.csv --epochs", "requires an argument"),
     option("train edges.csv more.csv", "unexpected extra argument"),

@@ -69,3 +69,28 @@ def test_every_check_names_its_parameter_so_that_a_command_can_say_its_flag(chec
         check()
     assert isinstance(raised.value.args[0], Parameter)
     assert raised.value.worded({"top": "--top"}.get).startswith("--top must be ")
+
+
+def test_fits_memory_names_what_to_make_smaller(monkeypatch):
+    monkeypatch.setattr(checks, "total_memory", lambda: 2**30)
+    checks.fits_memory("num_sets", 5, 2**30)
+    with pytest.raises(
+        PGNNError, match=r"num_sets = 5 needs 2 GiB of memory, .* has 1.0; use less"
+    ):
+        checks.fits_memory("num_sets", 5, 2**31)
+
+
+def test_total_memory_is_that_of_a_machine():
+    assert 2**26 < checks.total_memory() <= 2**50
+
+
+@pytest.mark.parametrize("value", [None, -1, 1.5, "0", [1], True])
+def test_as_generator_refuses_what_is_no_seed(value):
+    with pytest.raises(PGNNError, match="rng must be"):
+        checks.as_generator(value)
+
+
+@pytest.mark.parametrize("value", [0, 1, None, "yes", np.array([True])])
+def test_true_or_false_refuses_other_values(value):
+    with pytest.raises(PGNNError, match="directed must be True or False"):
+        checks.true_or_false("directed", value)

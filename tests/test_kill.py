@@ -24,11 +24,13 @@ def test_killed_training_resumes_to_the_same_result(trained):
     assert found["broken"] == []
     assert found["killed"] > 0
     assert found["same"]
+    assert found["litter"] == []
 
 
-@pytest.mark.parametrize("what", ["embed", "report"])
+@pytest.mark.parametrize("what", ["embed", "predict", "report"])
 def test_killed_command_leaves_the_old_file_or_the_new_one(trained, what):
     found = killed(what, trained)
     assert found["different"]
     assert found["old"] + found["new"] > 0
     assert found["neither"] == 0
+    assert found["litter"] == []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pgnn import PGNNError
-from pgnn.threads import resolve_threads, run_blocks
+from pgnn.threads import is_thread_left_behind, leave_if_stopped, resolve_threads, run_blocks
 
 BLOCKS = [range(3), range(3, 4), range(4, 9)]
 
@@ -75,3 +75,32 @@ def test_number_of_threads_must_be_positive(number):
         PGNNError, match=rf"num_threads must be a positive integer \(got {number}\)"
     ):
         resolve_threads(number)
+
+
+def test_ctrl_c_does_not_wait_for_blocks_that_run():
+    began, leave = threading.Event(), threading.Event()
+
+    def work(block, scratch):
+        if block.start:
+            began.set()
+            leave.wait(30)
+            leave_if_stopped()
+            raise AssertionError("nobody waits for this block")
+
+    def interrupt(finished, total):
+        began.wait(30)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_blocks(work, [range(1), range(1, 2)], lambda: None, 2, interrupt)
+    assert is_thread_left_behind()
+    leave.set()
+    while is_thread_left_behind():
+        time.sleep(0.01)
+
+
+def test_one_thread_may_be_apart_from_the_callers():
+    seen = run_blocks(
+        lambda block, scratch: threading.current_thread(), [range(3)], lambda: None, 1, apart=True
+    )
+    assert seen != [threading.current_thread()]

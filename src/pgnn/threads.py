@@ -35,6 +35,8 @@ def run_blocks(
     make_scratch: Callable[[], Scratch],
     num_threads: int,
     progress: Progress | None = None,
+    *,
+    apart: bool = False,
 ) -> list[Result]:
     """Do `work` on every block, each thread with a scratch of its own.
 
@@ -45,6 +47,8 @@ def run_blocks(
         num_threads: How many threads at most.
         progress: Called on the caller's thread after each block, with how many items are finished
             and how many there are.
+        apart: Whether a single thread is another than the caller's: blocks that take seconds then
+            do not keep Ctrl-C waiting.
 
     Returns:
         What `work` returned, in the order in which the blocks were finished.
@@ -55,7 +59,7 @@ def run_blocks(
     total = sum(len(block) for block in blocks)
     results: list[Result] = []
     num_finished = 0
-    if min(num_threads, len(blocks)) == 1:
+    if min(num_threads, len(blocks)) == 1 and not apart:
         scratch = make_scratch()
         for block in blocks:
             results.append(work(block, scratch))
@@ -64,24 +68,54 @@ def run_blocks(
                 progress(num_finished, total)
         return results
     local = threading.local()
+    stop = threading.Event()
+    workers: set[threading.Thread] = set()
 
     def task(block: range) -> Result:
+        _here.stop = stop
+        workers.add(threading.current_thread())
         if not hasattr(local, "scratch"):
             local.scratch = make_scratch()
         return work(block, local.scratch)
 
-    with ThreadPoolExecutor(min(num_threads, len(blocks))) as pool:
-        sizes = {pool.submit(task, block): len(block) for block in blocks}
-        try:
-            for future in as_completed(sizes):
-                results.append(future.result())
-                num_finished += sizes[future]
-                if progress is not None:
-                    progress(num_finished, total)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    pool = ThreadPoolExecutor(min(num_threads, len(blocks)))
+    sizes = {pool.submit(task, block): len(block) for block in blocks}
+    try:
+        for future in as_completed(sizes):
+            results.append(future.result())
+            num_finished += sizes[future]
+            if progress is not None:
+                progress(num_finished, total)
+    except BaseException as error:
+        stop.set()
+        # Ctrl-C is answered at once: a thread in the middle of a block ends by itself.
+        is_wrong = isinstance(error, Exception)
+        pool.shutdown(wait=is_wrong, cancel_futures=True)
+        if not is_wrong:
+            _left_behind.extend(workers)
+        raise
+    pool.shutdown()
     return results
+
+
+_here = threading.local()
+_left_behind: list[threading.Thread] = []
+
+
+def is_thread_left_behind() -> bool:
+    """Return whether a thread is still at work that was left when the user pressed Ctrl-C."""
+    return any(thread.is_alive() for thread in _left_behind)
+
+
+class _StoppedError(Exception):
+    """Nobody waits for this thread's block any more."""
+
+
+def leave_if_stopped() -> None:
+    """End a block of `run_blocks` that is of no use any more; for work that takes many steps."""
+    stop = getattr(_here, "stop", None)
+    if stop is not None and stop.is_set():
+        raise _StoppedError
 
 
 def in_blocks(

@@ -130,7 +130,7 @@ class AddAnchorDistances(BaseTransform):  # type: ignore[misc]
             values["hops"] = distances.hops.astype(np.int32)
         else:
             assert distances.lengths is not None
-            values["lengths"] = distances.lengths
+            values["lengths"] = distances.lengths.copy()
         for kind in _KINDS:
             name = f"{self.prefix}_{kind}"
             if kind in values:

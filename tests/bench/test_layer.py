@@ -22,8 +22,8 @@ def test_released_layer_is_our_layer_with_the_same_weights():
         ours.gate.hidden.load_state_dict(theirs.gate[0].state_dict())
         ours.gate.out.load_state_dict(theirs.gate[2].state_dict())
     x = torch.randn(20, bench.CHANNELS, generator=torch.Generator().manual_seed(0))
-    proximity = 1 / (torch.from_numpy(d.hops).float() + 1)
-    expected = theirs(x, proximity, torch.from_numpy(d.nearest).long())
+    proximity = 1 / (torch.from_numpy(d.hops.copy()).float() + 1)
+    expected = theirs(x, proximity, torch.from_numpy(d.nearest.copy()).long())
     torch.testing.assert_close(ours(x, positions), expected, rtol=1e-5, atol=1e-5)
 
 

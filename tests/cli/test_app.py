@@ -315,3 +315,31 @@ def test_predictions_show_odd_ids_as_they_are(command, tmp_path):
     text = command("predict", "run", "g.csv", "--top", 1, *nodes).stdout
     for name in ODD_NAMES:
         assert f"│ {name} " in text
+
+
+def test_escapes_in_a_file_name_are_shown(command):
+    ended = command("train", "a\x1b[2Jb.csv")
+    assert ended.code == 2
+    assert "\x1b" not in ended.stderr
+    assert "a\\x1b[2Jb.csv" in ended.stderr
+
+
+def test_sigterm_keeps_a_checkpoint_and_says_so(tmp_path):
+    write_table(tmp_path / "edges.csv", community_edges(groups=6, size=20))
+    script = (
+        "import os, signal\n"
+        "from pgnn.cli.app import main\n"
+        "import pgnn.cli.show as show\n"
+        "call = show.TrainingBar.__call__\n"
+        "def stop(self, record):\n"
+        "    call(self, record)\n"
+        "    if record.epoch == 3: os.kill(os.getpid(), signal.SIGTERM)\n"
+        "show.TrainingBar.__call__ = stop\n"
+        "main()\n"
+    )
+    options = ["train", "edges.csv", "--out", "run", "--epochs", "50", "--model", "pgnn-e-1l"]
+    command = [sys.executable, "-c", script, *options, "--sets", "4"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 143, ended.stderr
+    assert "--resume --out run` goes on" in ended.stderr
+    assert (tmp_path / "run" / "checkpoint.safetensors").exists()

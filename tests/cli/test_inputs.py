@@ -120,3 +120,16 @@ def test_features_a_run_does_not_read_are_mentioned(trained, command):
     assert document(done)["links"]
     said = "the run was trained without features; those of this graph are not read"
     assert said in done.stderr.splitlines()
+
+
+def test_features_that_a_config_names_elsewhere_are_not_read(trained, command, tmp_path_factory):
+    other = tmp_path_factory.mktemp("elsewhere") / "secret.csv"
+    other.write_text("secret of another user\n")
+    config = trained / "teams" / "config.toml"
+    text = config.read_text().replace('"nodes.csv"', f'"{other}"')
+    assert str(other) in text
+    config.write_text(text)
+    refused = command("predict", "teams", "edges.csv")
+    assert refused.code == 2
+    assert "secret" not in refused.stderr.replace(str(other), "")
+    assert command("predict", "teams", "edges.csv", "--features", "nodes.csv").code == 0

@@ -3,7 +3,7 @@
 from rich.console import Console
 
 from cli_helpers import FEW
-from pgnn.cli.show import METRICS, metric_table, result_table, say_how_sure
+from pgnn.cli.show import METRICS, link_table, metric_table, result_table, say_how_sure
 
 
 def test_tables_fit_in_80_columns(trained, command, monkeypatch):
@@ -71,3 +71,13 @@ def test_result_table_marks_heuristics_that_were_judged_by_a_sample():
     assert "│ walks * " in text
     assert "│ degree " in text
     assert "* on a sample of 10 of the pairs" in text
+
+
+def test_link_table_shows_escapes_and_does_not_send_them():
+    row = {"source": "a\x1b[2J", "target": "b\u202e", "score": 0.5, "spread": 0.1}
+    console = Console(width=100, force_terminal=True, no_color=True, record=True)
+    with console.capture() as shown:
+        console.print(link_table([row], "links"))
+    assert "\x1b[2J" not in shown.get()
+    assert "a\\x1b[2J" in shown.get()
+    assert "b\\u202e" in shown.get()

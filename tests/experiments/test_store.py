@@ -1,11 +1,11 @@
 """The store of results."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from pgnn import PGNNError
+from pgnn.experiments import store as experiments_store
 from pgnn.experiments.store import Store
 
 
@@ -68,8 +68,10 @@ def test_store_is_read_once(record, tmp_path, monkeypatch):
     path = tmp_path / "runs.jsonl"
     Store(path).add(record(seed=0))
     reads = []
-    read_text = Path.read_text
-    monkeypatch.setattr(Path, "read_text", lambda self: reads.append(self) or read_text(self))
+    read_file = experiments_store.read_file
+    monkeypatch.setattr(
+        experiments_store, "read_file", lambda path: reads.append(path) or read_file(path)
+    )
     store = Store(path)
     for seed in range(1, 5):
         assert not store.has("grid", "gcn", "paper", seed)
@@ -95,3 +97,35 @@ def test_store_that_cannot_be_written_says_so(record, tmp_path, where):
 def test_store_that_cannot_be_read_says_so(tmp_path):
     with pytest.raises(PGNNError, match="cannot be read"):
         Store(tmp_path).records()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"column": 3}', '{"test_auc": "x"}', '{"seed": 1.5}', '{"versions": []}', "[]", "3",
+        '{"versions": {"a": 1}}', '{"seconds": 1e400}', "[" * 100_000, '{"column": "a"}',
+    ],
+)  # fmt: skip
+def test_lines_of_another_kind_are_refused(record, tmp_path, line):
+    path = tmp_path / "reproduction.jsonl"
+    path.write_text(json.dumps(record(seed=0)) + "\n" + line + "\n")
+    with pytest.raises(PGNNError, match=r"reproduction\.jsonl: "):
+        Store(path).records()
+
+
+def test_a_full_disk_leaves_no_half_line(record, tmp_path, monkeypatch):
+    store = Store(tmp_path / "runs.jsonl")
+    store.add(record(seed=0))
+    before = store.path.read_bytes()
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    one = record(seed=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(experiments_store.os, "fsync", full)
+        with pytest.raises(PGNNError, match="No space left"):
+            store.add(one)
+    assert store.path.read_bytes() == before
+    store.add(record(seed=1))
+    assert len(Store(store.path).records()) == 2

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pgnn import Graph, PGNNError
-from pgnn.graph.arrays import as_node_ids, as_written_ids
+from pgnn.graph.arrays import as_node_ids, as_written_ids, sealed
 
 
 def test_string_labels_become_classes():
@@ -103,3 +103,26 @@ def test_ids_are_written_as_text_where_they_are_objects():
     assert as_written_ids(np.array([3, 4])).tolist() == [3, 4]
     with pytest.raises(PGNNError, match="must differ when written as text"):
         as_written_ids(as_node_ids([1, "1"], 2))
+
+
+def test_ids_of_a_megabyte_are_refused():
+    with pytest.raises(PGNNError, match="1,000,000 characters, and at most 10,000"):
+        as_node_ids(["a", "b" * 10**6], 2)
+
+
+def test_ids_beyond_int64_become_text_and_do_not_wrap():
+    ids = as_node_ids(np.array([2**64 - 1, 0], dtype=np.uint64), 2)
+    assert ids.tolist() == ["18446744073709551615", "0"]
+
+
+@pytest.mark.parametrize(
+    "y", [[np.inf, 0.0], [2.0**70, 0.0], np.array([2**63, 0], dtype=np.uint64)]
+)
+def test_labels_that_would_wrap_are_refused(y):
+    with pytest.raises(PGNNError, match="labels y must be"):
+        Graph.from_edges([(0, 1)], y=y)
+
+
+def test_sealed_keeps_an_array_that_is_sealed():
+    array = sealed(np.arange(3))
+    assert sealed(array) is array

@@ -246,3 +246,24 @@ def test_bad_frames_are_one_clear_error(columns, arguments, message):
 def test_what_is_no_frame_is_refused():
     with pytest.raises(PGNNError, match=r"data frame of polars or pandas \(got list"):
         Graph.from_frame([(0, 1)])
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "lil"])
+@pytest.mark.parametrize("bad", [10**8, -1])
+def test_from_scipy_refuses_entries_outside_of_the_matrix(kind, bad):
+    matrix = sp.eye_array(4).asformat(kind)
+    if kind == "coo":
+        matrix.coords[0][1] = bad
+    elif kind == "lil":
+        matrix.rows[1] = [bad]
+    else:
+        matrix.indices[1] = bad
+    with pytest.raises(PGNNError, match="do not fit each other"):
+        Graph.from_scipy(matrix)
+
+
+def test_from_scipy_refuses_bounds_outside_of_its_arrays():
+    matrix = sp.csr_array(np.eye(4))
+    matrix.indptr[1] = 2**30
+    with pytest.raises(PGNNError, match="do not fit each other"):
+        Graph.from_scipy(matrix)

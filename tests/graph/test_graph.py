@@ -1,10 +1,14 @@
 """Graph: what it keeps, how it is compared, joined and turned."""
 
+import copy
+import pickle
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 
-from pgnn import Graph, PGNNError
+from pgnn import Graph, PGNNError, checks
 from strategies import graphs
 
 
@@ -72,3 +76,73 @@ def test_union_of_unlike_graphs_is_one_clear_error():
         Graph.disjoint_union([one_way, Graph.from_edges([(0, 1)])])
     with pytest.raises(PGNNError, match="at least one graph"):
         Graph.disjoint_union([])
+
+
+# ---------------------------------------------------------------------- the door of kernels
+
+PATH = Graph.from_edges([(0, 1), (1, 2), (2, 3)], weights=[1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"indices": PATH.indices + np.int32(9)}, "indices must lie in 0..3"),
+        ({"indices": PATH.indices - np.int32(9)}, "indices must lie in 0..3"),
+        ({"indices": PATH.indices.astype(np.int64)}, "must be an array of int32"),
+        ({"indices": PATH.indices.astype(">i4")}, "must be an array of int32"),
+        ({"indices": PATH.indices[::-1].copy()}, "must ascend within each row"),
+        ({"indices": PATH.indices[:-1]}, "indptr must ascend from 0 to the 5 entries"),
+        ({"indices": [0, 1]}, r"must be an array of int32 \(got list\)"),
+        ({"indptr": PATH.indptr[::-1].copy()}, "indptr must ascend"),
+        ({"indptr": np.zeros(0, dtype=np.int64)}, "indptr must be of 1 to"),
+        ({"weights": -PATH.weights}, "weights must be positive"),
+        ({"weights": PATH.weights * np.nan}, "weights must be positive"),
+        ({"weights": PATH.weights[1:]}, "one entry per entry of indices"),
+        ({"directed": 2}, "directed must be True or False"),
+        ({"x": np.full((4, 1), np.inf, dtype=np.float32)}, "must be finite"),
+        ({"x": np.ones((3, 1), dtype=np.float32)}, "one entry per node"),
+        ({"y": np.zeros(4)}, "must be an array of int64"),
+        ({"classes": np.array(["a"])}, "classes must have an entry"),
+        ({"node_ids": np.arange(3)}, "one entry per node"),
+    ],
+)
+def test_replace_is_checked_as_every_graph_is(changes, message):
+    with pytest.raises(PGNNError, match=message):
+        replace(PATH, **changes)
+
+
+@pytest.mark.parametrize("made", [PATH, pickle.loads(pickle.dumps(PATH)), copy.deepcopy(PATH)])
+def test_arrays_cannot_be_written_to_however_the_graph_was_made(made):
+    assert made == PATH
+    for array in (made.indptr, made.indices, made.weights, made.node_ids):
+        assert not array.flags.writeable
+        with pytest.raises(ValueError, match="cannot set WRITEABLE"):
+            array.setflags(write=True)
+
+
+def test_array_that_shares_memory_is_copied():
+    memory = np.zeros(10, dtype=np.int32)
+    memory[:6] = PATH.indices
+    made = replace(PATH, indices=memory[:6])
+    memory[:] = 10**8
+    assert made == PATH
+
+
+def test_an_unpickled_graph_is_checked():
+    graph = copy.copy(PATH)
+    object.__setattr__(graph, "indices", PATH.indices + np.int32(10**6))
+    data = pickle.dumps(graph)
+    with pytest.raises(PGNNError, match="indices must lie in"):
+        pickle.loads(data)
+
+
+@pytest.mark.parametrize("node", [-1, 4, 10**30, 1.5, "a", None])
+def test_neighbors_refuses_what_is_no_node(node):
+    with pytest.raises(PGNNError, match="node must"):
+        PATH.neighbors(node)
+
+
+def test_nodes_that_do_not_fit_in_memory_are_refused_before_it_is_gone(monkeypatch):
+    monkeypatch.setattr(checks, "total_memory", lambda: 10**6)
+    with pytest.raises(PGNNError, match="num_nodes = 1000000 needs"):
+        Graph.from_edges([(0, 1)], num_nodes=10**6)

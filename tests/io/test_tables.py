@@ -86,15 +86,6 @@ def test_read_graph_names_a_cut_parquet(write, cut):
     assert message(read_graph, path).startswith(f"{path}: cannot be read as parquet")
 
 
-def test_read_graph_turns_a_panic_of_polars_into_an_error(write, monkeypatch):
-    def panic(source):
-        raise pl.exceptions.PanicException("called `Option::unwrap()` on a `None` value")
-
-    path = write("edges.parquet", {"u": ["a"], "v": ["b"]})
-    monkeypatch.setattr(pl, "read_parquet", panic)
-    assert message(read_graph, path).startswith(f"{path}: cannot be read as parquet (called")
-
-
 def test_read_graph_finds_the_line_when_a_column_is_counted_from_the_end(write):
     path = write("edges.csv", "s,t,a,b\n1,2,3,4\n5,6\n")
     assert ", line 3: has 2 fields" in message(read_graph, path, weight=-2)

@@ -1,12 +1,14 @@
 """Text tables: separators, quotes, lines that are quoted in errors, files that are no text."""
 
 import gzip
-from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from io_helpers import edge_ids, message
-from pgnn.io import read_graph
+from pgnn.io import read_graph, text
+from pgnn.io.text import _strip_fields
 
 
 @pytest.mark.parametrize(
@@ -61,9 +63,54 @@ def test_read_graph_names_missing_files_and_folders(write, tmp_path):
 
 
 def test_read_graph_names_an_unreadable_file(write, monkeypatch):
-    def refuse(self):
+    def refuse(path, pipes):
         raise PermissionError(13, "Permission denied")
 
     path = write("edges.csv", "1,2\n")
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(text, "read_file", refuse)
     assert message(read_graph, path) == f"{path}: cannot be read (Permission denied)"
+
+
+def strip_slowly(data, separator):
+    """Drop blanks around fields until there are none: what `_strip_fields` must equal."""
+    if separator == b" ":
+        data = data.replace(b"\t", b" ")
+    pads = [b" "] if separator in (b" ", b"\t") else [b" ", b"\t"]
+    data, before = b"\n" + data, None
+    while data != before:
+        before = data
+        for pad in pads:
+            for edge in (separator, b"\n"):
+                data = data.replace(pad + edge, edge).replace(edge + pad, edge)
+    return data[1:]
+
+
+@given(
+    st.lists(st.sampled_from([b"a", b" ", b"  ", b" " * 9, b"\t", b" \t " * 4, b",", b"\n", b";"])),
+    st.sampled_from([b",", b";", b"\t", b" "]),
+)
+def test_padding_is_stripped_as_by_the_obvious_loop(pieces, separator):
+    data = b"".join(pieces) + b"\n"
+    assert _strip_fields(data, separator) == strip_slowly(data, separator)
+
+
+def test_long_padding_takes_no_time(tmp_path):
+    """Would take hours if time grew with the square of the padding."""
+    path = tmp_path / "edges.csv"
+    path.write_text("a" + " " * 3_000_000 + ",b\nb,c" + " " * 3_000_000 + "\n")
+    assert read_graph(path).node_ids.tolist() == ["a", "b", "c"]
+
+
+def test_an_endless_line_is_refused(tmp_path):
+    (tmp_path / "edges.csv").write_bytes(b"a,b\n" + b"a" * (17 << 20))
+    assert "has a line of more than 16 MiB" in message(read_graph, tmp_path / "edges.csv")
+
+
+def test_a_million_columns_are_refused(tmp_path):
+    (tmp_path / "edges.csv").write_bytes(b"a," * 1_000_000 + b"a\n")
+    assert "has more than 100,000 columns" in message(read_graph, tmp_path / "edges.csv")
+
+
+def test_an_id_keeps_a_byte_order_mark_of_its_own(tmp_path):
+    (tmp_path / "edges.csv").write_bytes("\ufeff\ufeffa,b\n\ufeffa,c\n".encode())
+    assert read_graph(tmp_path / "edges.csv").node_ids.tolist() == ["\ufeffa", "b", "c"]

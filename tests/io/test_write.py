@@ -166,3 +166,32 @@ def test_scores_are_written_with_their_reasons(tmp_path):
     ]
     with pytest.raises(PGNNError, match=r"reasons must have one entry per pair, \[2\] \(got \[1\]"):
         write_scores(path, pairs, [0.5, 0.25], ["x", "y", "z"], reasons=reasons[:1])
+
+
+FORMULAS = ["=HYPERLINK(1)", "=1", "@SUM(1)", "-1+cmd|x", "+f(2)"]
+PLAIN_IDS = ["@ann", "-x", "+x", "a=1", "'=1"]
+
+
+def test_ids_that_a_spreadsheet_would_run_get_an_apostrophe_in_csv(tmp_path):
+    ids = [*FORMULAS, *PLAIN_IDS[:-1]]
+    write_embeddings(tmp_path / "z.csv", np.ones((len(ids), 1)), ids)
+    written = pl.read_csv(tmp_path / "z.csv")["id"].to_list()
+    assert written == [f"'{name}" for name in FORMULAS] + PLAIN_IDS[:-1]
+
+
+def test_ids_that_a_spreadsheet_would_run_are_read_back_as_they_were(tmp_path):
+    ids = [*FORMULAS, *PLAIN_IDS, "''=1", "'ann", "="]
+    pairs = [(v, v + 1) for v in range(len(ids) - 1)]
+    write_scores(tmp_path / "s.csv", pairs, np.ones(len(pairs)), ids)
+    assert read_graph(tmp_path / "s.csv").node_ids.tolist() == ids
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".npz"])
+def test_other_formats_keep_such_ids(tmp_path, suffix):
+    path = tmp_path / f"z{suffix}"
+    write_embeddings(path, np.ones((len(FORMULAS), 1)), FORMULAS)
+    if suffix == ".parquet":
+        written = pl.read_parquet(path)["id"].to_list()
+    else:
+        written = np.load(path)["ids"].tolist()
+    assert written == FORMULAS

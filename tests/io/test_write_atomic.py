@@ -1,12 +1,15 @@
 """Files that are written whole or not at all."""
 
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from pgnn import Graph, PGNNError
 from pgnn.io import write_embeddings, write_scores
+from pgnn.io.write import BusyError, locked_folder, open_atomic, sweep
 
 GRAPH = Graph.from_edges([(0, 1), (1, 2)], node_ids=["ann", "bob", "eve"])
 
@@ -74,3 +77,62 @@ def test_write_embeddings_forces_bytes_to_disk_before_the_rename(tmp_path, monke
     write_embeddings(tmp_path / "z.csv", np.eye(3), GRAPH)
     assert calls == ["fsync", "replace"]
     assert (tmp_path / "z.csv").stat().st_size > 0
+
+
+# ---------------------------------------------------------------------- litter, locks, full disks
+
+
+def hidden(folder):
+    return sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
+
+
+def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path):
+    (tmp_path / ".z.csv.0123abcd.tmp").write_bytes(b"half")
+    (tmp_path / ".other.csv.0123abcd.tmp").write_bytes(b"half")
+    (tmp_path / ".z.csv.mine.tmp").write_bytes(b"not ours")
+    write_embeddings(tmp_path / "z.csv", [[1.0]], ["a"])
+    assert hidden(tmp_path) == [".other.csv.0123abcd.tmp", ".z.csv.mine.tmp"]
+    sweep(tmp_path)
+    assert hidden(tmp_path) == [".z.csv.mine.tmp"]
+
+
+def test_what_another_writer_is_writing_stays(tmp_path):
+    with open_atomic(tmp_path / "z.csv") as first:
+        first.write(b"first")
+        with open_atomic(tmp_path / "z.csv") as second:
+            second.write(b"second")
+        sweep(tmp_path)
+        assert len(hidden(tmp_path)) == 1
+    assert (tmp_path / "z.csv").read_bytes() == b"first"
+    assert hidden(tmp_path) == []
+
+
+def test_a_folder_has_one_writer(tmp_path):
+    busy = pytest.raises(BusyError, match="another process is writing to it")
+    with locked_folder(tmp_path), busy, locked_folder(tmp_path):
+        pass
+    with locked_folder(tmp_path):
+        assert hidden(tmp_path) == []
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".npz"])
+def test_a_full_disk_is_one_line_and_keeps_what_was(tmp_path, suffix):
+    """A limit on the size of files gives the error that a full disk gives."""
+    path = tmp_path / f"z{suffix}"
+    path.write_bytes(b"old")
+    script = (
+        "import resource, sys, numpy as np\n"
+        "from pgnn import PGNNError, write_embeddings\n"
+        "values = np.random.default_rng(0).random((3000, 8))\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))\n"
+        "try:\n"
+        "    write_embeddings(sys.argv[1], values, range(3000))\n"
+        "except PGNNError as error:\n"
+        "    print(error)\n"
+    )
+    command = [sys.executable, "-c", script, str(path)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout == f"{path}: cannot be written (File too large)\n"
+    assert path.read_bytes() == b"old"
+    assert hidden(tmp_path) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import replace
 from types import SimpleNamespace
@@ -90,7 +91,7 @@ def test_read_only_arrays_work_without_a_warning():
     for array in (nearest, hops):
         array.setflags(write=False)
     positions = Positions.from_distances(SimpleNamespace(nearest=nearest, hops=hops))
-    assert torch.equal(positions.codes, torch.from_numpy(HOPS.hops))
+    assert torch.equal(positions.codes, torch.from_numpy(HOPS.hops.copy()))
     s = np.array([[0.5], [0.25]])
     s.setflags(write=False)
     assert Positions.from_proximity(s, [[0]]).proximity.tolist() == s.tolist()
@@ -442,3 +443,62 @@ def test_replaced_positions_that_are_right_are_taken():
     positions = Positions.from_distances(HOPS)
     closer = replace(positions, levels=positions.levels / 2)
     assert torch.equal(proximities(closer), proximities(positions) / 2)
+
+
+# ---------------------------------------------------------------------- changed past the check
+
+
+def codes_of_a_path():
+    path = Graph.from_edges([(0, 1), (1, 2), (2, 3)])
+    return Positions.from_distances(anchor_distances(path, [[0], [3]]))
+
+
+@pytest.mark.parametrize("name", ["nearest", "codes"])
+@pytest.mark.parametrize("value", [10**6, -5])
+def test_a_tensor_changed_in_place_is_checked_before_a_kernel_reads_it(name, value):
+    positions = codes_of_a_path()
+    layer = PGNNLayer(2, 4)
+    layer(torch.ones(4, 2), positions)
+    tensor = getattr(positions, name)
+    tensor[0, 0] = value if tensor.dtype != torch.int8 else max(-128, min(value, 127))
+    with pytest.raises(PGNNError, match=r"nearest names node|codes must lie"):
+        layer(torch.ones(4, 2), positions)
+
+
+def test_a_wide_index_does_not_wrap():
+    with pytest.raises(PGNNError, match="nearest names node 4294967296"):
+        replace(codes_of_a_path(), nearest=torch.full((4, 2), 2**32))
+
+
+def test_wide_indices_and_expanded_tensors_give_what_plain_ones_give():
+    positions = codes_of_a_path()
+    layer, x = PGNNLayer(2, 4), torch.ones(4, 2)
+    wide = replace(positions, nearest=positions.nearest.long(), codes=positions.codes.long())
+    for got, expected in zip(layer(x, wide), layer(x, positions), strict=True):
+        assert torch.equal(got, expected)
+    row = torch.zeros(1, 2, dtype=torch.int32)
+    expanded = replace(positions, nearest=row.expand(4, 2))
+    plain = replace(positions, nearest=row.repeat(4, 1))
+    for got, expected in zip(layer(x, expanded), layer(x, plain), strict=True):
+        assert torch.equal(got, expected)
+
+
+def test_arrays_that_may_be_written_to_are_copied():
+    d = SimpleNamespace(hops=np.zeros((2, 1), dtype=np.int8), nearest=np.zeros((2, 1), np.int32))
+    positions = Positions.from_distances(d)
+    d.nearest[:] = 10**8
+    assert positions.nearest.max() == 0
+
+
+def test_arrays_of_anchor_distances_are_shared():
+    distances = anchor_distances(Graph.from_edges([(0, 1)]), [[0]])
+    shared = Positions.from_distances(distances).codes.numpy()
+    assert np.shares_memory(shared, distances.hops)
+    assert not distances.hops.flags.writeable
+
+
+def test_unpickled_positions_are_checked():
+    positions = codes_of_a_path()
+    positions.nearest[0, 0] = 99
+    with pytest.raises(PGNNError, match="nearest names node 99"):
+        copy.deepcopy(positions)

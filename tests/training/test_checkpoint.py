@@ -89,6 +89,7 @@ def test_checkpoint_is_json_and_numbers_and_no_pickle(tmp_path):
     assert data[8 + length :][begin:end] == np.arange(6.0, dtype="f4").tobytes()
     assert len(data) == 8 + length + end
     found = json.loads(header["__metadata__"]["pgnn"])
+    assert len(found.pop("sha256")) == 64
     assert found == {"format": FORMAT, "description": {"epoch": 3}}
     assert set(header) == {"a", "__metadata__"}
 
@@ -402,3 +403,23 @@ def test_checkpoint_of_the_same_content_is_the_same_file(tmp_path):
     for name in ("one", "two"):
         save_checkpoint(tmp_path / name, {"a": torch.ones(2), "b": torch.zeros(1)}, {"x": 1})
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_altered_tensors_and_descriptions_are_refused(tmp_path, version):
+    save_checkpoint(tmp_path / "c", {"a": torch.arange(6.0)}, {"epoch": 3})
+    data = (tmp_path / "c").read_bytes().replace(b'format\\": 2', b'format\\": %d' % version)
+    (tmp_path / "c").write_bytes(data)
+    assert load_checkpoint(tmp_path / "c")[1] == {"epoch": 3}
+    for changed in (data[:-1] + b"\7", data.replace(b'epoch\\": 3', b'epoch\\": 4')):
+        (tmp_path / "c").write_bytes(changed)
+        with pytest.raises(PGNNError, match="its contents are not what was written"):
+            load_checkpoint(tmp_path / "c")
+
+
+def test_a_checkpoint_without_its_hash_is_refused(tmp_path):
+    save_checkpoint(tmp_path / "c", {"a": torch.arange(6.0)}, {"epoch": 3})
+    data = (tmp_path / "c").read_bytes().replace(b"sha256", b"sha257")
+    (tmp_path / "c").write_bytes(data)
+    with pytest.raises(PGNNError, match="the checkpoint is damaged"):
+        load_checkpoint(tmp_path / "c")

@@ -24,7 +24,9 @@ counts = st.integers(0, 10**9)
 metrics = st.dictionaries(st.sampled_from(["mrr", "hits@10", "average_precision"]), shares).flatmap(
     lambda found: shares.map(lambda auc: {"roc_auc": auc, **found})
 )
-curves = st.none() | st.fixed_dictionaries({name: st.lists(shares) for name in ("fpr", "tpr")})
+curves = st.none() | st.lists(st.tuples(shares, shares)).map(
+    lambda points: {"fpr": [p for p, _ in points], "tpr": [p for _, p in points]}
+)
 judgements = st.builds(Judgement, counts, metrics, curves)
 facts = st.builds(
     GraphFacts,

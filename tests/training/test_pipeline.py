@@ -11,6 +11,7 @@ from pgnn import Graph
 from pgnn.errors import PGNNError
 from pgnn.evaluation.heuristics import HEURISTICS
 from pgnn.evaluation.judging import judge, judge_heuristics
+from pgnn.io.write import locked_folder
 from pgnn.training.checkpoint import load_checkpoint
 from pgnn.training.fit import fit
 from pgnn.training.outcome import Experiment, GraphFacts, Outcome
@@ -212,7 +213,7 @@ def test_metrics_file_is_the_outcome_in_strict_json(link_run):
 
     document = json.loads(text, parse_constant=refuse)
     assert document.pop("format") == 2
-    assert set(document.pop("sha256")) == {"model.safetensors", "graph.npz"}
+    assert set(document.pop("sha256")) == {"model.safetensors", "graph.npz", "history.csv"}
     assert document == link_run.outcome.to_json()
 
 
@@ -405,3 +406,11 @@ def test_file_and_data_set_have_the_same_keys():
     for document in (by_file, by_data_set):
         assert Outcome.from_json(document).to_json() == document
     assert asdict(GraphFacts.of(blocks())) == by_file["graph"]
+
+
+def test_two_trainings_into_one_folder_are_kept_apart(tmp_path):
+    recipe = Recipe(model="pgnn-e-1l", epochs=1, num_sets=2)
+    ring = Graph.from_edges([(v, (v + 1) % 30) for v in range(30)])
+    with locked_folder(tmp_path), pytest.raises(PGNNError, match="another process is writing"):
+        train(Problem.of_graph(ring, recipe), recipe, out=tmp_path)
+    assert list(tmp_path.iterdir()) == []

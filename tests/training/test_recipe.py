@@ -172,3 +172,12 @@ def test_fit_settings_are_by_default_those_of_the_released_code():
 def test_fit_settings_that_cannot_be_are_named(options):
     with pytest.raises(PGNNError, match=f"{next(iter(options))} .*(must be|not negative)|lr must"):
         FitSettings(**options)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("eval_draws", 10**9), ("epochs", 10**9), ("hidden_channels", 10**6), ("num_sets", 10**8)],
+)
+def test_a_stranger_cannot_ask_for_work_without_end(name, value):
+    with pytest.raises(PGNNError, match=f"{name} must be at most"):
+        Recipe(**{name: value})

@@ -201,7 +201,7 @@ def test_metrics_hold_the_hashes_and_the_format(tmp_path):
     save(tmp_path)
     found = json.loads((tmp_path / "metrics.json").read_text())
     assert found["format"] == runs.FORMAT == 2
-    assert set(found["sha256"]) == {"model.safetensors", "graph.npz"}
+    assert set(found["sha256"]) == {"model.safetensors", "graph.npz", "history.csv"}
     for name, digest in found["sha256"].items():
         assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() == digest
 
@@ -587,8 +587,8 @@ def test_an_array_too_large_for_memory_is_refused(tmp_path):
 def read_bytes(monkeypatch):
     """Keeps the names of the files that are read."""
     names = []
-    original = Path.read_bytes
-    monkeypatch.setattr(Path, "read_bytes", lambda p: names.append(p.name) or original(p))
+    original = runs.read_file
+    monkeypatch.setattr(runs, "read_file", lambda p: names.append(p.name) or original(p))
     return names
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
+import signal
 import sys
+import threading
 from typing import Annotated, NoReturn
 
 import typer
@@ -19,9 +22,10 @@ from pgnn.cli.explain import explain
 from pgnn.cli.predict import predict
 from pgnn.cli.report import report
 from pgnn.cli.reproduce import reproduce
-from pgnn.cli.show import forget_kept_remarks, people
+from pgnn.cli.show import forget_kept_remarks, people, visible
 from pgnn.cli.train import train
 from pgnn.errors import PGNNError
+from pgnn.threads import is_thread_left_behind
 
 app = typer.Typer(name="pgnn", no_args_is_help=True, pretty_exceptions_enable=False)
 for _command in (train, evaluate, embed, predict, explain, report, datasets, reproduce):
@@ -29,6 +33,8 @@ for _command in (train, evaluate, embed, predict, explain, report, datasets, rep
 app.add_typer(bench_app, name="bench")
 
 _INTERRUPTED = 130  # what shells call a command that Ctrl-C ended
+_TERMINATED = 143  # and one that SIGTERM did
+_LONGEST = 4_000  # characters of a message
 # click's, or typer's own copy of it, which newer versions bring along.
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
@@ -39,26 +45,49 @@ def main() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")  # ids that the terminal cannot show
     people.quiet = False
     forget_kept_remarks()
+    signals: list[int] = []
+    _hear_sigterm(signals)
     try:
         code = app(prog_name="pgnn", standalone_mode=False)
     except PGNNError as error:
         _end(str(error))
     except StoppedError as error:
-        _end(str(error), _INTERRUPTED)
+        _end(str(error), _TERMINATED if signals else _INTERRUPTED)
     except _UsageError as error:
         _end(_usage(error))
     except OSError as error:
         _end(f"{error.filename or 'a file'}: {error.strerror or error}")
+    except MemoryError:
+        _end("there is not enough memory; use a smaller graph")
+    except RecursionError:
+        _end("something is nested too deeply")
     if code == _INTERRUPTED:
-        _end("stopped", _INTERRUPTED)
+        _end("stopped", _TERMINATED if signals else _INTERRUPTED)
     sys.exit(code or 0)
+
+
+def _hear_sigterm(signals: list[int]) -> None:
+    """Let SIGTERM do what Ctrl-C does: keep what there is, say so, and leave."""
+
+    def stop(number: int, _: object) -> None:
+        signals.append(number)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, stop)
 
 
 def _end(message: str, code: int = 2) -> NoReturn:
     """Print one line and leave."""
     # Not markup: what the user wrote may have brackets. Not `people`, which may be quiet.
-    text = Text.assemble(("pgnn:", "bold red"), " ", " ".join(message.splitlines()))
+    line = visible(" ".join(message.splitlines()))
+    line = line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
+    text = Text.assemble(("pgnn:", "bold red"), " ", line)
     Console(stderr=True).print(text, soft_wrap=True)
+    if is_thread_left_behind():  # in the middle of a search, and Python would wait for it
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
     sys.exit(code)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from typer.core import TyperCommand
 
 from pgnn.errors import PGNNError
+from pgnn.io import BusyError
 
 # What the library calls a parameter, and the command's name of the option that sets it.
 OPTION_OF = {
@@ -156,6 +157,8 @@ def nothing_left_behind(
     begun_here = [place / begun for place in places if begun and not (place / begun).exists()]
     try:
         yield
+    except BusyError:
+        raise  # what is there is another process's
     except BaseException:
         for path in begun_here:
             with suppress(OSError):  # never written

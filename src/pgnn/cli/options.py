@@ -467,11 +467,13 @@ def _read_options(path: Path, context: typer.Context) -> dict[str, Any]:
 
 def read_table(path: Path, command: str) -> Mapping[str, Any]:
     """Return what a TOML file says in the table of a command."""
+    from pgnn.io import read_file
+
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = tomllib.loads(read_file(path).decode())
     except (OSError, UnicodeDecodeError) as error:
         raise PGNNError(f"{path}: cannot be read ({error})") from error
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise PGNNError(f"{path}: is not TOML ({error})") from error
     table = document.get(command)
     if not isinstance(table, dict):

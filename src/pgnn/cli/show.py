@@ -164,9 +164,9 @@ def link_table(
     if with_reasons:
         table.add_column("why", overflow="fold")
     for row in rows[:_SHOWN]:
-        ends = escape(str(row["source"])), escape(str(row["target"]))
+        ends = escape(visible(str(row["source"]))), escape(visible(str(row["target"])))
         numbers = (_shown_number(row[name]) for name in ("score", "spread"))
-        table.add_row(*ends, *numbers, *([escape(row["why"])] if with_reasons else []))
+        table.add_row(*ends, *numbers, *([escape(visible(row["why"]))] if with_reasons else []))
     return table
 
 
@@ -183,7 +183,7 @@ def reason_table(reasons: Sequence[Mapping[str, Any]]) -> Table:
         table.add_column(name, justify="right")
     for reason in reasons:
         without = "-" if reason["without"] is None else f"{reason['without']:.3g}"
-        table.add_row(escape(reason["name"]), f"{reason['effect']:+.3g}", without)
+        table.add_row(escape(visible(reason["name"])), f"{reason['effect']:+.3g}", without)
     return table
 
 
@@ -197,10 +197,10 @@ def group_table(rows: Sequence[Mapping[str, Any]]) -> Table:
         table.add_column("label", overflow="fold")
         table.add_column("chance", justify="right", no_wrap=True)
     for row in rows[:_SHOWN]:
-        cells = [escape(str(row["id"])), str(row["group"])]
+        cells = [escape(visible(str(row["id"]))), str(row["group"])]
         if with_labels:
             chance = f"{row['chance']:.2f}" if row["predicted"] else ""
-            cells += [escape(str(row["label"])), chance]
+            cells += [escape(visible(str(row["label"]))), chance]
         table.add_row(*cells)
     return table
 
@@ -211,9 +211,23 @@ def remark_rows(count: int) -> None:
         remark(f"{count - _SHOWN:,} more rows; -o FILE writes all, --json prints them")
 
 
+def visible(text: str) -> str:
+    r"""Return a text whose characters all show, so that an id cannot give a terminal orders.
+
+    Example:
+        >>> visible("ann\x1b[2J")
+        'ann\\x1b[2J'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text
+    )
+
+
 def remark(text: str) -> None:
     """Say something to people, on stderr; what users wrote is not markup."""
-    people.print(text, highlight=False, markup=False, soft_wrap=True)
+    people.print(visible(text), highlight=False, markup=False, soft_wrap=True)
 
 
 def keep_remark(text: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pgnn.checks import integer, number
 from pgnn.errors import PGNNError
 from pgnn.evaluation.calibration import brier_score, calibration_error
 from pgnn.evaluation.heuristics import all_heuristics
@@ -69,9 +70,44 @@ class Judgement:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any], num_pairs: int) -> Judgement:
-        """Read what `to_json` gave; `num_pairs` where an older version did not say."""
-        metrics = {str(name): float(value) for name, value in document["metrics"].items()}
-        return cls(int(document.get("num_pairs", num_pairs)), metrics, document.get("roc"))
+        """Read what `to_json` gave; `num_pairs` where an older version did not say.
+
+        Raises:
+            PGNNError: If something is of another kind; LookupError: if something is missing.
+        """
+        metrics = read_metrics(document["metrics"])
+        count = integer("num_pairs", document.get("num_pairs", num_pairs), at_least=0)
+        return cls(count, metrics, read_curve(document.get("roc")))
+
+
+def read_metrics(values: Any) -> dict[str, float]:
+    """Return metrics by name as a JSON document has them, each a number.
+
+    Raises:
+        PGNNError: If they are something else.
+    """
+    if not isinstance(values, dict):
+        raise PGNNError("metrics must be numbers by name")
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise PGNNError(f"the metric {name[:50]!r} must be a number (got {str(value)[:50]!r})")
+    return {name: float(value) for name, value in values.items()}
+
+
+def read_curve(roc: Any) -> dict[str, list[float]] | None:
+    """Return a ROC curve as a JSON document has it.
+
+    Raises:
+        PGNNError: If it is something else.
+    """
+    if roc is None:
+        return None
+    if not isinstance(roc, dict) or set(roc) != {"fpr", "tpr"}:
+        raise PGNNError("a ROC curve must have fpr and tpr")
+    rates = {name: [number(name, rate) for rate in list(values)] for name, values in roc.items()}
+    if len(rates["fpr"]) != len(rates["tpr"]):
+        raise PGNNError("a ROC curve must have as many fpr as tpr")
+    return rates
 
 
 def judge(labels: ArrayLike, scores: ArrayLike) -> dict[str, float]:

@@ -17,7 +17,8 @@ from pgnn.experiments.link_tables import LinkResults, draw_links, link_tables
 from pgnn.experiments.render import missing_for_pictures
 from pgnn.experiments.reproduce import Progress
 from pgnn.experiments.store import LINKS, Store, open_store
-from pgnn.io import format_suffix, open_atomic
+from pgnn.io import format_suffix, make_folder, open_atomic
+from pgnn.io.write import locked_folder
 from pgnn.names import BEST, LINK_GRAPHS, LINK_MODELS, LINK_PROTOCOLS, MODELS, NODE2VEC
 
 TABLE = "links"  # what the command calls all graphs together
@@ -167,24 +168,26 @@ def reproduce_links(
     for protocol in protocols:
         one_of("protocol", protocol, LINK_PROTOCOLS)
     ordered = sorted(graphs.graphs, key=lambda graph: graph.read().num_edges)
-    store = open_store(out, LINKS, resume=resume)
-    wanted = [
-        LinkJob(graph, protocol, seed, rows, None if folder is None else str(folder))  # type: ignore[arg-type]
-        for rows in groups
-        for graph in ordered
-        for seed in range(runs)
-        for protocol in protocols
-    ]
-    missing = [job for job in wanted if _missing_rows(job, store)]
-    ready = len(wanted) - len(missing)
-    for line in (_remarks(graphs, why_no_peer) if missing else ["nothing left to do"]) or [""]:
-        progress(ready, len(wanted), line)
-    for records in run_on_processes(run_link_job, missing, num_processes=jobs):
-        store.add_new(record.to_json() for record in records)
-        ready += 1
-        progress(ready, len(wanted), _line(records))
-    stored = [LinkRecord.from_json(record) for record in store.records()]
-    _write_tables(LinkResults(link_tables(stored)), out)
+    make_folder(out)
+    with locked_folder(out):
+        store = open_store(out, LINKS, resume=resume)
+        wanted = [
+            LinkJob(graph, protocol, seed, rows, None if folder is None else str(folder))  # type: ignore[arg-type]
+            for rows in groups
+            for graph in ordered
+            for seed in range(runs)
+            for protocol in protocols
+        ]
+        missing = [job for job in wanted if _missing_rows(job, store)]
+        ready = len(wanted) - len(missing)
+        for line in (_remarks(graphs, why_no_peer) if missing else ["nothing left to do"]) or [""]:
+            progress(ready, len(wanted), line)
+        for records in run_on_processes(run_link_job, missing, num_processes=jobs):
+            store.add_new(record.to_json() for record in records)
+            ready += 1
+            progress(ready, len(wanted), _line(records))
+        stored = [LinkRecord.from_json(record) for record in store.records()]
+        _write_tables(LinkResults(link_tables(stored)), out)
     names = {graph.name for graph in graphs.graphs}
     chosen = [r for r in stored if r.column in names and r.protocol in protocols]
     return LinkResults(link_tables(chosen))

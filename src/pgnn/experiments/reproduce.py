@@ -16,7 +16,7 @@ from pgnn.experiments.jobs import HeuristicsJob, run_jobs
 from pgnn.experiments.render import missing_for_pictures, to_markdown, to_png
 from pgnn.experiments.run import Job
 from pgnn.experiments.store import RESULTS, Store, open_store
-from pgnn.io.write import open_atomic
+from pgnn.io.write import locked_folder, make_folder, open_atomic
 from pgnn.names import PROTOCOLS
 from pgnn.names import TABLE_ROWS as MODELS
 
@@ -87,8 +87,23 @@ def reproduce(
         raise PGNNError(f"there is no row {min(unknown)!r}; the rows are {', '.join(MODELS)}")
     for protocol in protocols:
         one_of("protocol", protocol, PROTOCOLS)
-    store = open_store(out, RESULTS, resume=resume)
     wanted = _jobs(columns, protocols, runs, models)
+    make_folder(out)
+    with locked_folder(out):
+        store = open_store(out, RESULTS, resume=resume)
+        _run_missing(wanted, store, jobs, data_dir, progress)
+        _write_tables(store, out)
+        return Reproduction(_tables(store, columns, protocols))
+
+
+def _run_missing(
+    wanted: Sequence[Job | HeuristicsJob],
+    store: Store,
+    jobs: int,
+    data_dir: str | None,
+    progress: Progress,
+) -> None:
+    """Do the runs that are not stored, and store each as it ends."""
     missing = [job for job in wanted if _missing_rows(job, store)]
     ready = len(wanted) - len(missing)
     progress(ready, len(wanted), _first_line(missing))
@@ -96,8 +111,6 @@ def reproduce(
         store.add_new(records)
         ready += 1
         progress(ready, len(wanted), _line(records))
-    _write_tables(store, out)
-    return Reproduction(_tables(store, columns, protocols))
 
 
 # ---------------------------------------------------------------------- what to run

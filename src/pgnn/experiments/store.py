@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pgnn.errors import Parameter, PGNNError
+from pgnn.io.limits import read_file
 from pgnn.io.write import make_folder
 
 RESULTS = "reproduction.jsonl"  # the runs of the paper's tables in a folder of results
@@ -34,7 +35,18 @@ class Store:
         Raises:
             PGNNError: If the file cannot be read, or holds something else.
         """
-        return list(self._read())
+        records = self._read()
+        for record in records if self.path.name == RESULTS else ():
+            missing = [name for name in _NEEDED if record.get(name) is None]
+            if missing:
+                raise PGNNError(
+                    f"{self.path}: holds lines that are no records ({missing[0]} is missing)"
+                )
+        return list(records)
+
+    def __len__(self) -> int:
+        """Return how many records there are."""
+        return len(self._read())
 
     def has(self, column: str, model: str, protocol: str, seed: int) -> bool:
         """Return whether there is a record of a run."""
@@ -51,9 +63,14 @@ class Store:
             records = self._read()
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("a") as file:
-                file.write(("" if self._ends_whole else "\n") + json.dumps(record) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
+                size = file.tell()
+                try:
+                    file.write(("" if self._ends_whole else "\n") + json.dumps(record) + "\n")
+                    file.flush()
+                    os.fsync(file.fileno())
+                except OSError:  # the disk is full: no half line stays
+                    os.truncate(self.path, size)
+                    raise
         except OSError as error:
             raise PGNNError(f"{self.path}: cannot be written ({error.strerror})") from error
         self._ends_whole = True
@@ -70,7 +87,7 @@ class Store:
     def _read(self) -> list[dict[str, Any]]:
         if self._records is None:
             try:
-                text = self.path.read_text() if self.path.exists() else ""
+                text = read_file(self.path).decode() if self.path.exists() else ""
             except (OSError, UnicodeDecodeError) as error:
                 raise PGNNError(f"{self.path}: cannot be read ({error})") from error
             self._ends_whole = text.endswith("\n") or not text
@@ -85,8 +102,11 @@ class Store:
                 record = json.loads(line)
             except json.JSONDecodeError:
                 continue  # a run was killed while it wrote this line
-            if not isinstance(record, dict):
-                raise PGNNError(f"{self.path}: holds lines that are no records of runs")
+            except (RecursionError, ValueError) as error:
+                raise PGNNError(f"{self.path}: is damaged ({error})") from error
+            problem = _problem(record)
+            if problem:
+                raise PGNNError(f"{self.path}: holds lines that are no records of runs ({problem})")
             records.append(record)
         return records
 
@@ -104,13 +124,43 @@ def open_store(folder: Path, name: str, *, resume: bool) -> Store:
     """
     make_folder(folder)  # before the runs: what cannot be stored need not be run
     store = Store(folder / name)
-    if store.records() and not resume:
+    if len(store) and not resume:
         raise PGNNError(
             f"{store.path} has runs already; give ",
             Parameter("resume=True"),
             " to keep them, or move the file away",
         )
     return store
+
+
+_KINDS: dict[str, Any] = {
+    **dict.fromkeys(("column", "model", "protocol", "command"), str),
+    "seed": int,
+    **dict.fromkeys(("test_auc", "seconds"), int | float),
+    "versions": dict,
+}
+_NEEDED = ("column", "model", "protocol", "seed", "test_auc")  # of each run of the paper's tables
+_LONGEST = 10_000  # characters of a text
+
+
+def _problem(record: Any) -> str | None:
+    """Say what is wrong with a line, or None."""
+    if not isinstance(record, dict):
+        return "a line is no table"
+    for key, kind in _KINDS.items():
+        value = record.get(key)
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, kind):
+            return f"{key} is of the wrong kind"
+        if isinstance(value, int | float) and not abs(value) < 1e15:
+            return f"{key} is out of range"
+        texts = [*value, *value.values()] if isinstance(value, dict) else [value]
+        if kind in (str, dict) and not all(
+            isinstance(text, str) and len(text) <= _LONGEST for text in texts
+        ):
+            return f"{key} is of the wrong kind"
+    return None
 
 
 def _run_of(record: dict[str, Any]) -> tuple[Any, ...]:

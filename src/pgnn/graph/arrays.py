@@ -8,14 +8,21 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pgnn import checks
 from pgnn.errors import Parameter, PGNNError
+
+_LARGEST = np.iinfo(np.int64).max
+
+
+MAX_ID_LENGTH = 10_000
+"""The most characters of an id or a label: an array of strings is as wide as its longest."""
 
 
 def as_edges(edges: ArrayLike) -> NDArray[np.integer[Any]]:
     """Return integer pairs `[num_edges, 2]`."""
     try:
         pairs = np.asarray(edges)
-    except ValueError as error:
+    except (TypeError, ValueError, RuntimeError) as error:
         raise PGNNError(Parameter("edges"), f" must be pairs of node indices ({error})") from error
     if pairs.size == 0:
         return np.empty((0, 2), dtype=np.int64)
@@ -44,7 +51,7 @@ def as_weights(weights: ArrayLike | None, num_edges: int) -> NDArray[np.float64]
         return None
     try:
         values = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:
         raise PGNNError(Parameter("weights"), f" must be numbers ({error})") from error
     if values.shape != (num_edges,):
         raise PGNNError(
@@ -67,7 +74,7 @@ def as_features(x: ArrayLike | None, num_nodes: int) -> NDArray[np.float32] | No
     try:
         with np.errstate(over="ignore"):  # reported below as what it becomes: infinite
             features = np.array(x, dtype=np.float32)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:
         raise PGNNError(
             "features ", Parameter("x"), f" must be numbers, one row per node ({error})"
         ) from error
@@ -105,13 +112,18 @@ def as_labels(
     """
     if y is None:
         return None, None
-    labels = np.asarray(y)
+    try:
+        labels = np.asarray(y)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise PGNNError("labels ", Parameter("y"), f" must be one per node ({error})") from error
     if labels.shape != (num_nodes,):
         raise PGNNError(
             "labels ",
             Parameter("y"),
             f" must have one entry per node, [{num_nodes}] (got {list(labels.shape)})",
         )
+    if labels.dtype == np.uint64 and labels.max(initial=0) > _LARGEST:
+        raise PGNNError("labels ", Parameter("y"), f" must be below 2^63 (got {labels.max()})")
     if np.issubdtype(labels.dtype, np.integer) or labels.dtype == np.bool_:
         return labels.astype(np.int64), None
     unknown = np.array([_is_unknown(label) for label in labels.tolist()], dtype=bool)
@@ -119,9 +131,11 @@ def as_labels(
     if labels.dtype == object and all(_is_integer(label) for label in known.tolist()):
         known = known.astype(np.int64)
     if np.issubdtype(known.dtype, np.floating):
-        if not np.array_equal(known, np.round(known)):
+        if not (np.abs(known) < 2.0**63).all() or not np.array_equal(known, np.round(known)):
             raise PGNNError(
-                "labels ", Parameter("y"), " must be integers or strings (got fractions)"
+                "labels ",
+                Parameter("y"),
+                " must be integers or strings (got fractions or infinity)",
             )
         known = known.astype(np.int64)
     is_whole = not unknown.any()
@@ -155,7 +169,10 @@ def as_node_ids(node_ids: ArrayLike | None, num_nodes: int) -> NDArray[Any]:
             Parameter("node_ids"),
             f" must have one entry per node, [{num_nodes}] (got [{len(ids)}])",
         )
-    distinct = len(set(ids.tolist()) if ids.dtype == object else np.unique(ids))
+    try:
+        distinct = len(set(ids.tolist()) if ids.dtype == object else np.unique(ids))
+    except TypeError as error:
+        raise PGNNError(Parameter("node_ids"), f" must be hashable ({error})") from error
     if distinct != num_nodes:
         raise PGNNError(
             Parameter("node_ids"),
@@ -178,23 +195,42 @@ def as_written_ids(node_ids: NDArray[Any]) -> NDArray[Any]:
     return texts
 
 
+def check_lengths(longest: int, count: int) -> None:
+    """Refuse ids or labels that are too long for an array of strings."""
+    if longest > MAX_ID_LENGTH:
+        raise PGNNError(
+            f"an id or label has {longest:,} characters, and at most {MAX_ID_LENGTH:,} are allowed"
+        )
+    checks.fits_memory(
+        "node_ids", f"{count:,} ids of up to {longest:,} characters", 8 * longest * count
+    )
+
+
 def _id_array(node_ids: ArrayLike) -> NDArray[Any]:
     """Return ids as int64 or strings where they are all of one of these kinds, else as objects."""
     if isinstance(node_ids, np.ndarray) and node_ids.ndim == 1 and node_ids.dtype != object:
         if np.issubdtype(node_ids.dtype, np.integer):
-            return node_ids.astype(np.int64)
+            fits = node_ids.dtype != np.uint64 or node_ids.max(initial=0) <= _LARGEST
+            return node_ids.astype(np.int64 if fits else str)
         return node_ids.astype(str)
-    values = list(node_ids)  # type: ignore[arg-type]
+    try:
+        values = list(node_ids)  # type: ignore[arg-type]
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise PGNNError(Parameter("node_ids"), f" must be a list of ids ({error})") from error
     if all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in values):
         try:
             return np.array(values, dtype=np.int64)
         except OverflowError:
             pass
     elif all(isinstance(value, str) for value in values):
+        check_lengths(max((len(str(value)) for value in values), default=0), len(values))
         return np.array(values, dtype=str)
     ids = np.empty(len(values), dtype=object)
     ids[:] = values
     return ids
+
+
+# ---------------------------------------------------------------------- rows
 
 
 Repeats = Literal["shortest", "sum"]
@@ -277,3 +313,84 @@ def _sorted_distinct(
             combine = np.add if repeats == "sum" else np.minimum
             weights = combine.reduceat(weights, starts)
     return words, weights, num_repeats
+
+
+def check_rows(indptr: Any, indices: Any, weights: Any) -> None:
+    """Refuse compressed rows that are not those of a graph.
+
+    Kernels address memory by these arrays, search rows as sorted ones, and add weights up until
+    nothing gets shorter; so the arrays are looked at whenever a graph is made, by whatever way.
+
+    Raises:
+        PGNNError: If a type, a bound, the order within a row or a weight is wrong.
+    """
+    check_array("indptr", indptr, np.int64)
+    check_array("indices", indices, np.int32)
+    num_nodes = len(indptr) - 1
+    if num_nodes < 1 or num_nodes > np.iinfo(np.int32).max:
+        raise PGNNError(Parameter("indptr"), f" must be of 1 to 2^31 - 1 rows (got {num_nodes})")
+    bounds_fit = indptr[0] == 0 and indptr[-1] == len(indices)
+    if not bounds_fit or (indptr[1:] < indptr[:-1]).any():
+        raise PGNNError(
+            Parameter("indptr"), f" must ascend from 0 to the {len(indices)} entries of indices"
+        )
+    if len(indices):
+        low, high = int(indices.min()), int(indices.max())
+        if low < 0 or high >= num_nodes:
+            raise PGNNError(
+                Parameter("indices"),
+                f" must lie in 0..{num_nodes - 1} (got {low if low < 0 else high})",
+            )
+        falls = np.flatnonzero(indices[1:] <= indices[:-1]) + 1  # only from one row to the next
+        if (indptr[indptr.searchsorted(falls)] != falls).any():
+            raise PGNNError(Parameter("indices"), " must ascend within each row, without repeats")
+    if weights is None:
+        return
+    check_array("weights", weights, np.float64)
+    if len(weights) != len(indices):
+        raise PGNNError(
+            Parameter("weights"),
+            f" must have one entry per entry of indices, [{len(indices)}] (got [{len(weights)}])",
+        )
+    # NaN passes neither comparison.
+    if len(weights) and not (weights.min() > 0 and weights.max() < np.inf):
+        raise PGNNError(Parameter("weights"), " must be positive and finite")
+
+
+def check_array(name: str, array: Any, dtype: Any = None, *, ndim: int = 1) -> None:
+    """Refuse what is no array of this type, in this machine's byte order, and of this dimension."""
+    kind = "" if dtype is None else f" of {np.dtype(dtype)}"
+    if not isinstance(array, np.ndarray):
+        raise PGNNError(Parameter(name), f" must be an array{kind} (got {type(array).__name__})")
+    if array.ndim != ndim or (dtype is not None and array.dtype != dtype):
+        raise PGNNError(
+            Parameter(name),
+            f" must be an array{kind} with {ndim} dimension{'s' * (ndim > 1)} "
+            f"(got {array.dtype} of shape {list(array.shape)})",
+        )
+
+
+def sealed(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array that cannot be written to, nor made writable again by `setflags`.
+
+    It is a view of the array, which becomes read-only. An array that shares memory with one that
+    may be written to, or does not lie in one piece, is copied.
+
+    Example:
+        >>> sealed(np.arange(3)).flags.writeable
+        False
+    """
+    shared = array.flags.writeable and not array.flags.owndata
+    if shared or _base_is_writeable(array) or not array.flags.c_contiguous:
+        array = array.copy()
+    array.setflags(write=False)
+    return array.view() if array.flags.owndata else array
+
+
+def _base_is_writeable(array: NDArray[Any]) -> bool:
+    base = array.base
+    while isinstance(base, np.ndarray):
+        if base.flags.writeable:
+            return True
+        base = base.base
+    return False

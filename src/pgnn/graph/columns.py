@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgnn.errors import Parameter, PGNNError
+from pgnn.graph.arrays import check_lengths
 
 if TYPE_CHECKING:
     import polars as pl
@@ -83,9 +84,14 @@ class Columns(NamedTuple):
             raise PGNNError(
                 f"{self.place}column ",
                 name,
-                f"={column!r} {problem}; the columns are {', '.join(map(repr, self.names))}",
+                f"={column!r} {problem}; the columns are {self._listed()}",
             )
         return self.names.index(column)
+
+    def _listed(self) -> str:
+        """Return the names for a message: the first 50."""
+        names = list(map(repr, self.names or []))
+        return ", ".join(names[:50]) + (f" and {len(names) - 50:,} more" if names[50:] else "")
 
     def short_name(self, position: int) -> str:
         """Return the name of a column, or its position in a table without names."""
@@ -296,7 +302,11 @@ def as_array(values: pl.Series) -> NDArray[Any]:
     """Return ids or labels as int64 or as numpy strings."""
     import polars as pl
 
-    return values.to_numpy() if values.dtype == pl.Int64 else np.array(values.to_list(), dtype=str)
+    if values.dtype == pl.Int64:
+        return values.to_numpy()
+    longest = values.str.len_chars().max() if len(values) else 0
+    check_lengths(int(longest or 0), len(values))  # type: ignore[arg-type]
+    return np.array(values.to_list(), dtype=str)
 
 
 def as_node_names(ids: pl.Series) -> NDArray[Any] | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pgnn.checks import true_or_false
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph.columns import (
     Column,
@@ -96,9 +97,13 @@ def from_scipy(matrix: sp.sparray, directed: bool | None, weighted: bool | None)
         raise PGNNError(f"from_scipy needs a scipy.sparse matrix (got {type(matrix).__name__})")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise PGNNError(f"an adjacency matrix must be square (got shape {matrix.shape})")
+    if directed is not None:
+        directed = true_or_false("directed", directed)
+    if weighted is not None:
+        weighted = true_or_false("weighted", weighted)
     if np.iscomplexobj(matrix):
         raise PGNNError("an adjacency matrix must be real (got complex numbers)")
-    entries = matrix.tocoo()
+    entries = _checked_entries(matrix)
     (rows, columns), values = entries.coords, entries.data
     if weighted is None:
         weighted = bool((values != 1).any())
@@ -114,6 +119,27 @@ def from_scipy(matrix: sp.sparray, directed: bool | None, weighted: bool | None)
         weights=values if weighted else None,
         directed=directed,
     )
+
+
+def _checked_entries(matrix: sp.sparray) -> sp.coo_array:
+    """Return the entries of a matrix whose arrays fit each other: compiled code trusts them."""
+    import scipy.sparse as sp
+
+    problem = "the arrays of the sparse matrix do not fit each other"
+    try:
+        if hasattr(matrix, "check_format"):  # of compressed rows, columns and blocks
+            matrix.check_format(full_check=True)
+        entries = sp.coo_array(matrix.tocoo())
+        values = entries.data
+        for places, size in zip(entries.coords, entries.shape, strict=True):
+            fits = places.dtype.kind in "iu" and places.shape == values.shape and values.ndim == 1
+            if not fits or (len(places) and not 0 <= places.min() <= places.max() < size):
+                raise ValueError("an entry lies outside of the matrix")
+        if values.dtype.kind not in "biuf":
+            raise ValueError(f"its entries are no numbers ({values.dtype})")
+    except Exception as error:  # of many kinds, by what is wrong
+        raise PGNNError(f"{problem} ({error})") from error
+    return entries
 
 
 def from_pyg(data: Data, directed: bool | None) -> Parts:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import pgnn.graph.conversions as conversions
-from pgnn.checks import integer, one_of
+from pgnn.checks import fits_memory, integer, one_of, true_or_false
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph.arrays import (
     REPEATS,
@@ -21,6 +21,9 @@ from pgnn.graph.arrays import (
     as_node_ids,
     as_weights,
     build_csr,
+    check_array,
+    check_rows,
+    sealed,
 )
 from pgnn.graph.columns import Column
 from pgnn.graph.sides import Sides, sides_of_types
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
     import scipy.sparse as sp
     from torch_geometric.data import Data
 
+_ARRAYS = ("indptr", "indices", "weights", "x", "y", "classes", "node_ids")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Graph:
@@ -38,7 +43,8 @@ class Graph:
     Make one with `from_edges`, `from_frame`, `from_networkx`, `from_scipy`, `from_pyg` or
     `pgnn.read_graph`; they validate. Neighbours are sorted. An undirected edge is stored in both
     rows. Self-loops and repeated edges were dropped (and counted), isolated nodes kept. The arrays
-    are read-only.
+    are read-only, and checked however the graph was made, `dataclasses.replace` and pickle
+    included, because kernels address memory by them.
 
     Attributes:
         indptr: Row bounds, int64 `[num_nodes + 1]`.
@@ -78,10 +84,49 @@ class Graph:
     sides: Sides | None = None
 
     def __post_init__(self) -> None:
-        names = ("indptr", "indices", "weights", "x", "y", "classes", "node_ids")
-        for array in (getattr(self, name) for name in names):
+        # Numbers of another width are what `from_edges` takes, too.
+        for name, dtype in (("weights", np.float64), ("x", np.float32), ("y", np.int64)):
+            array = getattr(self, name)
+            kinds = "iu" if name == "y" else "iuf"
+            if isinstance(array, np.ndarray) and array.dtype != dtype and array.dtype.kind in kinds:
+                with np.errstate(over="ignore"):  # infinite then, which is refused
+                    object.__setattr__(self, name, array.astype(dtype))
+        check_rows(self.indptr, self.indices, self.weights)
+        self._check_nodes()
+        for name in _ARRAYS:
+            array = getattr(self, name)
             if array is not None:
-                array.setflags(write=False)
+                object.__setattr__(self, name, sealed(array))
+
+    def _check_nodes(self) -> None:
+        """Check what is known of each node; rows are checked already."""
+        true_or_false("directed", self.directed)
+        check_array("node_ids", self.node_ids)
+        if self.x is not None:
+            check_array("x", self.x, np.float32, ndim=2)
+            if not np.isfinite(self.x).all():
+                raise PGNNError("features ", Parameter("x"), " must be finite")
+        if self.y is not None:
+            check_array("y", self.y, np.int64)
+        for name in ("node_ids", "x", "y"):
+            array = getattr(self, name)
+            if array is not None and len(array) != self.num_nodes:
+                raise PGNNError(
+                    Parameter(name),
+                    f" must have one entry per node, [{self.num_nodes}] (got [{len(array)}])",
+                )
+        if self.sides is not None and len(self.sides.left) != self.num_nodes:
+            raise PGNNError(Parameter("sides"), f" must have {self.num_nodes} nodes")
+        if self.classes is not None:
+            check_array("classes", self.classes)
+            if self.y is None or not -1 <= self.y.min() <= self.y.max() < len(self.classes):
+                raise PGNNError(Parameter("classes"), " must have an entry for every label")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Check again what was pickled or copied: arrays come back writable."""
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+        self.__post_init__()
 
     # ------------------------------------------------------------------ constructors
 
@@ -122,6 +167,7 @@ class Graph:
             Graph(num_nodes=4, num_edges=1, weighted)
         """
         one_of("repeats", repeats, REPEATS)
+        directed = true_or_false("directed", directed)
         pairs = as_edges(edges)
         num_nodes = _resolve_num_nodes(pairs, num_nodes, node_ids, x, y)
         csr = build_csr(pairs, as_weights(weights, len(pairs)), num_nodes, directed, repeats)
@@ -130,7 +176,7 @@ class Graph:
             indptr=csr.indptr,
             indices=csr.indices,
             weights=csr.weights,
-            directed=bool(directed),
+            directed=directed,
             x=as_features(x, num_nodes),
             y=labels,
             classes=classes,
@@ -386,6 +432,8 @@ class Graph:
 
     def neighbors(self, node: int) -> NDArray[np.int32]:
         """Sorted neighbours of one node."""
+        if integer("node", node, at_least=0) >= self.num_nodes:
+            raise PGNNError(Parameter("node"), f" must lie in 0..{self.num_nodes - 1} (got {node})")
         return self.indices[self.indptr[node] : self.indptr[node + 1]]
 
     def edges(self) -> NDArray[np.int32]:
@@ -417,10 +465,19 @@ class Graph:
 
         Args:
             kept: Places, or one truth value per edge.
+
+        Raises:
+            PGNNError: If it is neither.
         """
         weights = self.edge_weights()
+        try:
+            edges = self.edges()[kept].reshape(-1, 2)
+        except (IndexError, TypeError, ValueError, RuntimeError) as error:
+            raise PGNNError(
+                Parameter("kept"), f" must be places of edges, or a truth value for each ({error})"
+            ) from error
         rows = build_csr(
-            self.edges()[kept],
+            edges,
             None if weights is None else weights[kept],
             self.num_nodes,
             self.directed,
@@ -486,10 +543,9 @@ class Graph:
         """Whether both are the same graph with the same data (what was dropped does not matter)."""
         if not isinstance(other, Graph):
             return NotImplemented
-        names = ("indptr", "indices", "weights", "x", "y", "classes", "node_ids")
         same_kind = (self.directed, self.sides) == (other.directed, other.sides)
         return same_kind and all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in names
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in _ARRAYS
         )
 
     def __hash__(self) -> int:
@@ -516,6 +572,24 @@ def _union_of_sides(graphs: Sequence[Graph]) -> Sides | None:
     return Sides(left, right, sides[0].names)
 
 
+def check_graph(graph: Any, parameter: str = "graph") -> None:
+    """Refuse what is no Graph, with how to make one."""
+    if not isinstance(graph, Graph):
+        raise PGNNError(
+            Parameter(parameter),
+            f" must be a pgnn.Graph (got {type(graph).__name__}); make one with Graph.from_edges, "
+            "from_networkx, from_scipy, from_pyg or pgnn.read_graph",
+        )
+
+
+def _length(per_node: Any) -> int:
+    """Return how many nodes an argument with an entry per node says there are."""
+    try:
+        return len(per_node)
+    except TypeError as error:
+        raise PGNNError(f"node_ids, x and y must have an entry per node ({error})") from error
+
+
 def _resolve_num_nodes(
     pairs: NDArray[np.integer[Any]],
     num_nodes: int | None,
@@ -527,7 +601,7 @@ def _resolve_num_nodes(
     largest = int(pairs.max()) if pairs.size else -1
     if num_nodes is None:
         per_node = next((a for a in (node_ids, x, y) if a is not None), None)
-        num_nodes = largest + 1 if per_node is None else len(np.asarray(per_node, dtype=object))
+        num_nodes = largest + 1 if per_node is None else _length(per_node)
     else:
         num_nodes = integer("num_nodes", num_nodes, at_least=0)
     if num_nodes < 1:
@@ -540,6 +614,7 @@ def _resolve_num_nodes(
         )
     if num_nodes > np.iinfo(np.int32).max:
         raise PGNNError(f"at most {np.iinfo(np.int32).max} nodes are supported (got {num_nodes})")
+    fits_memory("num_nodes", num_nodes, 24 * num_nodes)
     if pairs.size and (largest >= num_nodes or pairs.min() < 0):
         bad = int(np.flatnonzero(((pairs < 0) | (pairs >= num_nodes)).any(axis=1))[0])
         raise PGNNError(

@@ -5,6 +5,7 @@ from pgnn.io.events import read_events as read_events
 from pgnn.io.graph_files import HowToRead as HowToRead
 from pgnn.io.graph_files import read_graph as read_graph
 from pgnn.io.graph_files import read_graph_with_notes as read_graph_with_notes
+from pgnn.io.limits import read_file as read_file
 from pgnn.io.node_tables import FeatureEncoding as FeatureEncoding
 from pgnn.io.node_tables import sha256_of as sha256_of
 from pgnn.io.notes import ReadNotes as ReadNotes
@@ -15,6 +16,7 @@ from pgnn.io.pair_files import read_pairs as read_pairs
 from pgnn.io.tables import Header as Header
 from pgnn.io.tables import format_suffix as format_suffix
 from pgnn.io.tables import has_column as has_column
+from pgnn.io.write import BusyError as BusyError
 from pgnn.io.write import check_place as check_place
 from pgnn.io.write import check_writable as check_writable
 from pgnn.io.write import id_array as id_array

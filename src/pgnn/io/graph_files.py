@@ -27,6 +27,7 @@ from pgnn.graph.columns import (
 )
 from pgnn.graph.conversions import from_networkx, from_scipy
 from pgnn.graph.sides import LEFT_RIGHT, sides_of_table
+from pgnn.io.limits import MAX_EMPTY_NODES, check_archive
 from pgnn.io.node_tables import FeatureEncoding, NodeColumns, NodeTable, read_node_table
 from pgnn.io.notes import (
     EdgeTableFacts,
@@ -285,7 +286,7 @@ def with_header(nodes: NodeTable | None, ids: pl.Series, how: HowToRead) -> Node
 
 
 def _check_choice(parameter: str, value: Any) -> None:
-    if value not in (None, True, False):
+    if value is not None and not isinstance(value, bool | np.bool_):
         raise PGNNError(Parameter(parameter), f" must be True, False or None (got {value!r})")
 
 
@@ -579,11 +580,19 @@ def read_npz(path: Path, weight: Column | None, directed: bool | None) -> Conten
         )
     data = read_bytes(path)
     try:
+        size = check_archive(path, data)
         matrix = sp.load_npz(io.BytesIO(data))
+    except PGNNError:
+        raise
     except Exception as error:  # of zipfile, zlib, numpy or scipy
         raise PGNNError(
             f"{path}: holds no sparse matrix, or is damaged; save one with scipy.sparse.save_npz"
         ) from error
+    if max(matrix.shape, default=0) > max(MAX_EMPTY_NODES, size):
+        raise PGNNError(
+            f"{path}: says that it has {max(matrix.shape):,} nodes, and has far fewer entries; "
+            "save the matrix as csr"
+        )
     try:
         parts = from_scipy(matrix, directed, False if weight is False else None)
     except PGNNError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from pgnn.errors import PGNNError
 from pgnn.graph.columns import Columns, as_id_column
-from pgnn.io.text import SEPARATOR_NAMES, Text, read_bytes, read_text, shown
+from pgnn.io.parquet import read_parquet
+from pgnn.io.text import BOM, FORMULA, SEPARATOR_NAMES, Text, read_bytes, read_text, shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -182,6 +182,11 @@ class TextTable(Table):
         else:
             self.fail(check, f"cannot be read as a table ({reason})")
         loaded = [frame[_name(position)] for position in ids]
+        if b"'" in self._text.plain:  # what `write_columns` put before a formula
+            loaded = [
+                column if column.dtype != pl.String else _without_apostrophe(column)
+                for column in loaded
+            ]
         values = frame.select(_name(position) for position in numbers)
         needed = [
             one for position, one in zip(ids, loaded, strict=True) if position not in optional
@@ -194,8 +199,10 @@ class TextTable(Table):
         """Parse all columns, since polars overlooks long lines when it reads only some."""
         import polars as pl
 
+        # polars takes a byte order mark away, also from the first id.
+        data = BOM + self._text.plain if self._text.plain.startswith(BOM) else self._text.plain
         return pl.read_csv(
-            self._text.plain,
+            data,
             has_header=False,
             skip_rows=0 if self.columns.names is None else 1,
             separator=self._text.separator.decode(),
@@ -270,7 +277,7 @@ def read_table(
     """
     suffix = format_suffix(path)
     if suffix == ".parquet":
-        return ParquetTable(path, _read_parquet(path))
+        return ParquetTable(path, read_parquet(path, read_bytes(path)))
     text = read_text(path, suffix)
     rows = text.head(100)
     if header is not None:
@@ -292,26 +299,13 @@ def has_column(path: Path, column: str | int) -> bool:
     suffix = format_suffix(path)
     try:
         names = (
-            _read_parquet(path).columns
+            read_parquet(path, read_bytes(path)).columns
             if suffix == ".parquet"
             else read_text(path, suffix).head(1)[0]
         )
     except PGNNError:
         return False
     return column in names if isinstance(column, str) else -len(names) <= column < len(names)
-
-
-def _read_parquet(path: Path) -> pl.DataFrame:
-    import polars as pl
-
-    data = read_bytes(path)
-    try:
-        return pl.read_parquet(io.BytesIO(data))
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        reason = str(error).split("\n")[0]
-        raise PGNNError(
-            f"{path}: cannot be read as parquet ({reason}); it is damaged or of another format"
-        ) from error
 
 
 def find_header(
@@ -367,6 +361,11 @@ def _as_field(value: object) -> str:
     if value is None:
         return ""
     return str(int(value) if isinstance(value, bool) else value)
+
+
+def _without_apostrophe(column: pl.Series) -> pl.Series:
+    marked = column.str.contains(f"(?s)^'{FORMULA[1:]}")
+    return column.zip_with(~marked.fill_null(value=False), column.str.slice(1))
 
 
 def _has_missing(series: pl.Series) -> bool:

@@ -6,7 +6,6 @@ a few scans. Line numbers are looked up afterwards, by `Text.records`, when some
 
 from __future__ import annotations
 
-import gzip
 import io
 import re
 import zlib
@@ -17,11 +16,16 @@ from pathlib import Path
 import numpy as np
 
 from pgnn.errors import PGNNError
+from pgnn.io.limits import MAX_COLUMNS, MAX_LINE, gunzip
 
 BOM = b"\xef\xbb\xbf"
 SKIPPED_LINE = re.compile(rb"\n[ \t]*(?:[#%][^\n]*)?(?=\n)")  # blank, or a comment
 SKIPPED_START = re.compile(rb"(?:[ \t]*(?:[#%][^\n]*)?\n)*")
 SEPARATORS = {".csv": b",;\t", ".tsv": b"\t,;"}  # best first; other files may also use spaces
+_ROUNDS = 4  # after which padding is stripped by a slower way that does not mind its length
+# Begins as a formula does, and can call or reach something: =1, or @f(...), -1|...; or would be
+# taken for one that was written with an apostrophe in front. Then another is put there.
+FORMULA = r"^'*(?:=.|[+@\t\r-].*[(|!])"
 SEPARATOR_NAMES = {b",": "commas", b";": "semicolons", b"\t": "tabs", b" ": "spaces or tabs"}
 
 
@@ -85,8 +89,8 @@ def read_bytes(path: Path) -> bytes:
     """Return the contents of a file, decompressed if its name ends in .gz."""
     data = read_raw(path)
     try:
-        return gzip.decompress(data) if path.suffix.lower() == ".gz" else data
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        return gunzip(path, data) if path.suffix.lower() == ".gz" else data
+    except (EOFError, zlib.error) as error:
         raise PGNNError(
             f"{path}: cannot be decompressed ({error}); it is damaged or not a gzip file"
         ) from error
@@ -95,7 +99,7 @@ def read_bytes(path: Path) -> bytes:
 def read_raw(path: Path) -> bytes:
     """Return the contents of a file as they stand."""
     try:
-        return path.read_bytes()
+        return read_file(path, pipes=True)
     except FileNotFoundError as error:
         raise PGNNError(f"{path}: there is no such file; check the path") from error
     except IsADirectoryError as error:
@@ -115,6 +119,7 @@ def read_text(path: Path, suffix: str) -> Text:
             f"{path}: is a Matrix Market file, not an edge list; "
             "use Graph.from_scipy(scipy.io.mmread(path))"
         )
+    _check_lines(path, raw)
     records = _without_skipped_lines(raw)
     if not records:
         what = "holds only comments and blank lines" if raw.strip() else "is empty"
@@ -123,6 +128,8 @@ def read_text(path: Path, suffix: str) -> Text:
     plain, outside = _without_padding(records, separator)
     if plain is not outside and not _quotes_are_sound(plain, outside, separator):
         _raise_unsound_quotes(path, raw, separator)
+    if outside.count(separator, 0, outside.index(b"\n")) >= MAX_COLUMNS:
+        raise PGNNError(f"{path}: has more than {MAX_COLUMNS:,} columns; split the table")
     return Text(path, raw, plain, separator, outside.count(separator))
 
 
@@ -142,6 +149,15 @@ def _check_utf8(path: Path, data: bytes) -> None:
                 f"{path}, line {number}: is not UTF-8 text; save the file as UTF-8 "
                 f"(got {shown(line.decode('latin-1'))})"
             ) from error
+
+
+def _check_lines(path: Path, raw: bytes) -> None:
+    """Refuse a line without end: from each newline, the next must be near."""
+    place = 0
+    while len(raw) - place > MAX_LINE:
+        place = raw.rfind(b"\n", place, place + MAX_LINE) + 1
+        if not place:
+            raise PGNNError(f"{path}: has a line of more than {MAX_LINE >> 20} MiB; is it a table?")
 
 
 def shown(line: str) -> str:
@@ -206,13 +222,18 @@ def _strip_fields(data: bytes, separator: bytes) -> bytes:
     pads = [pad for pad in (b" ", b"\t") if pad in data and (pad != separator or pad == b" ")]
     if not pads:
         return data
-    data, length = b"\n" + data, -1
-    while len(data) != length:
+    data = b"\n" + data
+    for _ in range(_ROUNDS):
         length = len(data)
         for pad in pads:
             for edge in (separator, b"\n"):
                 data = data.replace(pad + edge, edge).replace(edge + pad, edge)
-    return data[1:]
+        if len(data) == length:
+            return data[1:]
+    # Long padding: one pass, which tries no blank twice, where rounds would be quadratic.
+    pad, edge = b"".join(pads), re.escape(separator) + rb"\n"
+    runs = rb"(?<=[%b])[%b]++|(?<![%b])[%b]++(?=[%b])" % (edge, pad, pad, pad, edge)
+    return re.sub(runs, b"", data)[1:]
 
 
 def _quotes_are_sound(plain: bytes, outside: bytes, separator: bytes) -> bool:

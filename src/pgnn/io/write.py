@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
+import re
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -16,11 +18,18 @@ from numpy.typing import ArrayLike, NDArray
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.graph.arrays import as_node_ids, as_written_ids
+from pgnn.io.text import FORMULA
 from pgnn.pairs.codes import as_pairs
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     import polars as pl
 
+_HIDDEN = re.compile(r"\.(.+)\.[0-9a-f]{8}\.tmp")
 StrPath = str | os.PathLike[str]
 
 
@@ -56,25 +65,97 @@ def open_atomic(path: Path) -> Iterator[BinaryIO]:
     """Open a file for writing that takes the name `path` when, and only when, all is written.
 
     The bytes go to a hidden file in the same folder, are forced to disk and then renamed over
-    `path`; if anything fails the hidden file is removed and what was at `path` is untouched.
+    `path`; if anything fails the hidden file is removed and what was at `path` is untouched. Hidden
+    files that a killed process left are removed first.
 
     Raises:
         PGNNError: If the folder does not exist or the file cannot be written.
     """
     check_place(path)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    temporary = None
     try:
-        with open(temporary, "xb") as file:
+        sweep(path.parent, path.name)
+        temporary, file = _open_hidden(path)
+        with file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+            os.replace(temporary, path)  # before the lock on it is gone
     except OSError as error:
         raise PGNNError(f"{path}: cannot be written ({error.strerror or error})") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        if temporary is not None:
+            with suppress(OSError):  # it is renamed, or the file system became read-only
+                temporary.unlink()
 
 
+def sweep(folder: Path, name: str = "") -> None:
+    """Remove hidden files of `open_atomic` whose writers are gone: a writer holds a lock.
+
+    Args:
+        folder: Where to look.
+        name: Only those for this file; by default all.
+    """
+    if fcntl is None:
+        return
+    for path in folder.iterdir():
+        match = _HIDDEN.fullmatch(path.name)
+        if match is None or (name and match[1] != name):
+            continue
+        with suppress(OSError), open(path, "rb") as file:  # gone, or being written
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+
+
+def _open_hidden(path: Path) -> tuple[Path, BinaryIO]:
+    """Make a hidden file beside a path, and lock it so that nobody sweeps it away."""
+    while True:
+        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+        file = open(temporary, "xb")  # noqa: SIM115 - the caller closes it
+        if fcntl is not None:
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(file, fcntl.LOCK_EX)
+            if os.fstat(file.fileno()).st_nlink == 0:  # swept away between its birth and its lock
+                file.close()
+                continue
+        return temporary, file
+
+
+class BusyError(PGNNError):
+    """Another process writes to the folder."""
+
+
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Keep other processes from writing to a folder, which exists, until this one is finished.
+
+    The lock is on the folder itself: it leaves no file behind, and ends with the process, however
+    it ends.
+
+    Raises:
+        BusyError: If another process has it.
+    """
+    if fcntl is None:
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise BusyError(
+                f"{folder}: another process is writing to it; wait until that is finished, or give "
+                "another ",
+                Parameter("out"),
+            ) from error
+        except OSError:  # a file system without locks
+            pass
+        yield
+    finally:
+        os.close(descriptor)
+
+
+_CSV_ROWS = 1 << 18  # written at once
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".npz")
 
 
@@ -144,13 +225,16 @@ def write_scores(
     index = as_pairs(pairs, len(names))
     columns = {end: names[index[:, place]] for place, end in enumerate(ends)}
     if labels is not None:
-        truth = np.asarray(labels)
+        try:
+            truth = np.asarray(labels).astype(bool)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise PGNNError(Parameter("labels"), f" must be truth values ({error})") from error
         if truth.shape != (len(index),):
             raise PGNNError(
                 Parameter("labels"),
                 f" must have one entry per pair, [{len(index)}] (got {list(truth.shape)})",
             )
-        columns["label"] = truth.astype(bool).astype(np.int64)
+        columns["label"] = truth.astype(np.int64)
     columns["score"] = _as_floats(scores, "scores", len(index))
     if spread is not None:
         columns["spread"] = _as_floats(spread, "spread", len(index))
@@ -170,7 +254,7 @@ def id_array(ids: Graph | ArrayLike) -> NDArray[Any]:
         return as_written_ids(ids.node_ids)
     try:
         names = as_node_ids(ids, len(ids))  # type: ignore[arg-type]
-    except TypeError as error:
+    except (TypeError, RuntimeError) as error:
         raise PGNNError(
             Parameter("ids"), f" must be a graph or a list of node ids ({error})"
         ) from error
@@ -221,7 +305,9 @@ def write_columns(
         if frame is None:
             np.savez(file, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
         elif suffix == ".parquet":
-            frame.write_parquet(file)
+            buffer = io.BytesIO()  # a full disk is an error of ours, not of polars
+            frame.write_parquet(buffer)
+            file.write(buffer.getbuffer())
         elif suffix == ".csv":
             _write_csv(frame, file)
         else:
@@ -244,9 +330,22 @@ def _as_frame(columns: dict[str, NDArray[Any]]) -> pl.DataFrame:
 
 
 def _write_csv(frame: pl.DataFrame, file: IO[bytes]) -> None:
-    """Write a table whose first line is the header, quoting ids only if they need it."""
+    """Write a table whose first line is the header, quoting ids only if they need it.
+
+    An id that a spreadsheet would run as a formula, such as `=HYPERLINK(...)`, gets an apostrophe
+    in front, which makes a spreadsheet show it as text; readers of text tables take it away again.
+    Parquet and npz keep such ids as they are.
+    """
     import polars as pl
 
+    texts = pl.col(pl.String)
+    runs = texts.str.contains(f"(?s){FORMULA}")
+    frame = frame.with_columns(pl.when(runs).then("'" + texts).otherwise(texts).name.keep())
     odd = r"^[#%\s]|\s$"  # would be read as a comment, or lose its blanks
     quoted = any(ids.str.contains(odd).any() for ids in frame.select(pl.col(pl.String)))
-    frame.write_csv(file, quote_style="non_numeric" if quoted else "necessary")
+    for start in range(0, max(1, frame.height), _CSV_ROWS):
+        part = io.BytesIO()
+        frame[start : start + _CSV_ROWS].write_csv(
+            part, include_header=start == 0, quote_style="non_numeric" if quoted else "necessary"
+        )
+        file.write(part.getbuffer())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -12,9 +11,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pgnn.checks import integer
 from pgnn.errors import Parameter, PGNNError
 
 _NUM_LEVELS = 256
+_MOST_HOPS = 2**31 - 2  # a path visits no node twice
 _INTEGERS = (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8)
 
 
@@ -26,7 +27,8 @@ class Positions:
     as small integer codes and a table of what each code means, or exactly. `PGNN` and `PGNNLayer`
     make this themselves from `pgnn.anchor_distances`; make it yourself to move it to another
     device once, to use personalised PageRank, or to quantise. However it is made, its numbers are
-    checked, because kernels address memory by them; do not change the tensors afterwards.
+    checked, because kernels address memory by them. A layer checks them again if a tensor was
+    changed in place since.
 
     Attributes:
         nearest: Who speaks for the set, int32 `[n, k]`: the index of the nearest anchor, or of a
@@ -51,6 +53,39 @@ class Positions:
 
     def __post_init__(self) -> None:
         _check_positions(self)
+        # Kernels walk over rows of one piece, and read who speaks as int32.
+        object.__setattr__(self, "nearest", self.nearest.int().contiguous())
+        for name in ("codes", "proximity"):
+            tensor = getattr(self, name)
+            if tensor is not None:
+                object.__setattr__(self, name, tensor.contiguous())
+        object.__setattr__(self, "_versions", self._current_versions())
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Check again what was pickled or copied."""
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+        self.__post_init__()
+
+    def checked(self) -> Positions:
+        """Return itself; checked again if a tensor was changed in place since the last check.
+
+        Raises:
+            PGNNError: If it now holds numbers out of range.
+        """
+        versions = self._current_versions()
+        if versions is None or versions != self._versions:  # type: ignore[attr-defined]
+            _check_positions(self)
+            object.__setattr__(self, "_versions", versions)
+        return self
+
+    def _current_versions(self) -> tuple[int, ...] | None:
+        """Return how often each tensor was changed, as torch counts; None where it does not."""
+        tensors = (self.nearest, self.codes, self.levels, self.proximity, *(self.members or ()))
+        known = [tensor for tensor in tensors if tensor is not None]
+        if any(tensor.is_inference() for tensor in known):
+            return None
+        return tuple(tensor._version for tensor in known)
 
     @classmethod
     def from_distances(cls, distances: Any) -> Positions:
@@ -80,16 +115,20 @@ class Positions:
         if (hops is None) == (lengths is None):
             raise PGNNError(Parameter("distances"), " must have either hops or lengths")
         if lengths is not None:
-            if not bool((lengths >= 0).all()):
+            if lengths.is_complex() or not bool((lengths >= 0).all()):
                 raise PGNNError(
                     Parameter("lengths"), " must be numbers >= 0, infinite for not reached"
                 )
-            return cls(_as_int32(nearest), proximity=1 / (lengths + 1))
+            return cls(nearest, proximity=1 / (lengths + 1))
         assert hops is not None
+        if hops.dtype not in _INTEGERS:
+            raise PGNNError(f"hops must be integers (got {hops.dtype})")
         highest = int(hops.max()) if hops.numel() else 0
+        if highest > _MOST_HOPS:
+            raise PGNNError(Parameter("hops"), f" must be below 2^31 (got {highest})")
         levels = 1 / torch.arange(max(highest, 0) + 2, dtype=torch.float64, device=hops.device)
         levels[0] = 0
-        return cls(_as_int32(nearest), codes=hops, levels=levels, first_code=-1)
+        return cls(nearest, codes=hops, levels=levels, first_code=-1)
 
     @classmethod
     def from_proximity(cls, proximity: Any, sets: Any, *, batch: Any = None) -> Positions:
@@ -123,6 +162,8 @@ class Positions:
         indptr, nodes = _flat(sets)
         if len(indptr) - 1 != k:
             raise PGNNError(f"proximity has {k} columns, but there are {len(indptr) - 1} sets")
+        if indptr[0] != 0 or indptr[-1] != len(nodes) or (indptr[1:] < indptr[:-1]).any():
+            raise PGNNError(Parameter("sets"), " must have bounds that ascend to their last node")
         if nodes.size and not 0 <= nodes.min() <= nodes.max() < n:
             raise PGNNError(f"the sets hold nodes that are not in 0..{n - 1}")
         graph = _graph_of_nodes(batch, n)
@@ -220,9 +261,10 @@ class Positions:
 
         `dataclasses.replace` calls `__init__`, so that it does check.
         """
-        changed = copy(self)
-        for name, value in changes.items():
+        changed = object.__new__(Positions)
+        for name, value in {**vars(self), **changes}.items():
             object.__setattr__(changed, name, value)  # the class is frozen
+        object.__setattr__(changed, "_versions", changed._current_versions())
         return changed
 
     @property
@@ -277,7 +319,9 @@ def prepare_distances(x: Tensor, distances: Any, agg_m: str) -> Positions | Memb
         prepared = distances
     else:
         prepared = (
-            distances if isinstance(distances, Positions) else Positions.from_distances(distances)
+            distances.checked()
+            if isinstance(distances, Positions)
+            else Positions.from_distances(distances)
         )
         if prepared.members is not None and agg_m != "mean":
             raise PGNNError(
@@ -315,20 +359,56 @@ def _field(distances: Any, name: str) -> Tensor | None:
 
 
 def _tensor(value: Any) -> Tensor:
-    """Return a tensor of a tensor, array or sequence; memory is shared if it may be written to."""
+    """Return a tensor of a tensor, array or sequence.
+
+    Memory of an array that cannot be written to is shared; another is copied, since nobody would
+    see that it is changed later.
+
+    Raises:
+        PGNNError: If it is none of numbers.
+    """
     if isinstance(value, Tensor):
         return value
-    array = np.asarray(value)
-    return torch.from_numpy(array if array.flags.writeable else array.copy())
+    try:
+        array = np.asarray(value)
+        array = array.astype(array.dtype.newbyteorder("="), copy=array.flags.writeable)
+        if array.flags.writeable or not array.flags.c_contiguous:
+            return torch.from_numpy(np.ascontiguousarray(array))
+        return torch.from_numpy(np.asarray(_Writable(array)))
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise PGNNError(f"an array of numbers is needed ({error})") from error
+
+
+class _Writable:
+    """An array that says that it may be written to: torch warns of others, and has no such type."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        interface = array.__array_interface__
+        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
+        self.array = array  # which owns the memory
 
 
 def _flat(sets: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Return the bounds and nodes that `pgnn.AnchorSets` has, or make them of sequences."""
-    if hasattr(sets, "indptr"):
-        return sets.indptr, sets.nodes
-    groups = [_tensor(nodes).cpu().long().numpy() for nodes in sets]
+    if hasattr(sets, "indptr") and hasattr(sets, "nodes"):
+        return np.ascontiguousarray(sets.indptr, dtype=np.int64), np.ascontiguousarray(sets.nodes)
+    try:
+        groups = [_integers(nodes) for nodes in sets]
+    except TypeError as error:
+        raise PGNNError(Parameter("sets"), f" must be sequences of nodes ({error})") from error
+    if not groups:
+        raise PGNNError(Parameter("sets"), " must be one or more (got none)")
     indptr = np.cumsum([0, *(len(group) for group in groups)], dtype=np.int64)
     return indptr, np.concatenate(groups)
+
+
+def _integers(nodes: Any) -> NDArray[np.int64]:
+    tensor = _tensor(nodes).cpu()
+    if tensor.ndim != 1 or (tensor.numel() and tensor.dtype not in _INTEGERS):
+        raise PGNNError(
+            f"a set must be a list of nodes (got {tensor.dtype} of shape {list(tensor.shape)})"
+        )
+    return tensor.long().numpy()
 
 
 def _graph_of_nodes(batch: Any, num_nodes: int) -> NDArray[np.int64]:
@@ -339,16 +419,33 @@ def _graph_of_nodes(batch: Any, num_nodes: int) -> NDArray[np.int64]:
         raise PGNNError(
             Parameter("batch"), f" must have shape [{num_nodes}] (got {list(graph.shape)})"
         )
-    if num_nodes and graph.min() < 0:
-        raise PGNNError(Parameter("batch"), f" must number the graphs from 0 (got {graph.min()})")
+    if num_nodes and not 0 <= graph.min() <= graph.max() < num_nodes:
+        bad = graph.min() if graph.min() < 0 else graph.max()
+        raise PGNNError(Parameter("batch"), f" must number the graphs from 0 (got {bad})")
     return graph
 
 
-def _as_int32(nearest: Tensor) -> Tensor:
-    return nearest.int() if nearest.dtype in _INTEGERS else nearest
+def _check_kinds(positions: Positions) -> None:
+    """Refuse what is no tensor, or is on another device than the rest."""
+    tensors = {name: getattr(positions, name) for name in ("nearest", "codes", "levels")}
+    tensors |= {"proximity": positions.proximity}
+    if positions.members is not None:
+        if not isinstance(positions.members, tuple) or len(positions.members) != 2:
+            raise PGNNError(Parameter("members"), " must be two tensors: bounds and nodes")
+        tensors |= dict(zip(("bounds of members", "members"), positions.members, strict=True))
+    for name, tensor in tensors.items():
+        if not isinstance(tensor, Tensor) and (tensor is not None or name == "nearest"):
+            raise PGNNError(Parameter(name), f" must be a tensor (got {type(tensor).__name__})")
+        if tensor is not None and (tensor.layout, tensor.device) != (
+            torch.strided,
+            positions.nearest.device,
+        ):
+            raise PGNNError(Parameter(name), " must be dense, and on the device of nearest")
+    integer("first_code", positions.first_code, at_least=-(2**31))
 
 
 def _check_positions(positions: Positions) -> None:
+    _check_kinds(positions)
     nearest, codes, s = positions.nearest, positions.codes, positions.proximity
     if (codes is None) == (s is None) or (codes is None) != (positions.levels is None):
         raise PGNNError("positions need either codes and levels, or proximities")
@@ -393,6 +490,8 @@ def _check_codes(codes: Tensor, levels: Tensor, first_code: int) -> None:
             Parameter("levels"),
             f" must be floats [codes] (got {levels.dtype} of shape {list(levels.shape)})",
         )
+    if len(levels) and not (levels.min() >= 0 and levels.max() < torch.inf):
+        raise PGNNError(Parameter("levels"), " must be finite numbers >= 0")
     last_code = first_code + len(levels) - 1
     low, high = (int(bound) for bound in codes.aminmax())
     if low < first_code or high > last_code:

@@ -39,7 +39,7 @@ def as_pairs(pairs: ArrayLike, num_nodes: int | None = None) -> Pairs:
     name = Parameter("pairs")
     try:
         array: NDArray[Any] = np.asarray(pairs)
-    except ValueError as error:
+    except (TypeError, ValueError, RuntimeError) as error:
         raise PGNNError(
             name, f" must be integer node indices of shape [num_pairs, 2] ({error})"
         ) from error

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pgnn.checks import one_of
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
+from pgnn.graph.graph import check_graph
 from pgnn.graph.keeping import keep
 from pgnn.pairs.codes import as_pairs, low_high
 from pgnn.pairs.estimates import Spectrum, component_tree, estimated_walks
@@ -458,6 +459,7 @@ def _core_note(limited: int) -> list[str]:
 
 
 def _checked_pairs(pairs: ArrayLike, graph: Graph) -> Pairs:
+    check_graph(graph)
     asked = as_pairs(pairs, graph.num_nodes)
     loops = np.flatnonzero(asked[:, 0] == asked[:, 1])
     if len(loops):
@@ -470,12 +472,14 @@ def _checked_pairs(pairs: ArrayLike, graph: Graph) -> Pairs:
 
 
 def _check(weights: str, max_hops: int, method: str) -> None:
-    if weights not in ("strength", "length"):
+    if not isinstance(weights, str) or weights not in ("strength", "length"):
         raise PGNNError(f"weights must be one of strength, length (got {weights!r})")
-    if method not in ("auto", "exact", "estimated"):
+    if not isinstance(method, str) or method not in ("auto", "exact", "estimated"):
         raise PGNNError(f"method must be one of auto, exact, estimated (got {method!r})")
     if isinstance(max_hops, bool) or not isinstance(max_hops, int) or max_hops < 1:
         raise PGNNError(f"max_hops must be a positive integer (got {max_hops!r})")
+    if max_hops >= 2**31:
+        raise PGNNError(f"max_hops must be below 2^31 (got {max_hops})")
 
 
 # ---------------------------------------------------------------------- what the endpoints are

@@ -11,8 +11,9 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgnn.checks import number, one_of, positive_integer
+from pgnn.checks import as_generator, fits_memory, integer, number, one_of, positive_integer
 from pgnn.errors import Parameter, PGNNError
+from pgnn.graph.arrays import sealed
 
 Scheme = Literal["bernoulli", "fixed"]
 
@@ -53,8 +54,14 @@ class AnchorSets:
 
     def __post_init__(self) -> None:
         _check_flat(self.indptr, self.nodes, self.num_nodes, self.size_class)
-        for array in (self.indptr, self.nodes, self.size_class):
-            array.setflags(write=False)
+        for name in ("indptr", "nodes", "size_class"):
+            object.__setattr__(self, name, sealed(getattr(self, name)))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Check again what was pickled or copied: arrays come back writable."""
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+        self.__post_init__()
 
     @classmethod
     def from_sets(cls, sets: Iterable[ArrayLike], num_nodes: int) -> AnchorSets:
@@ -65,8 +72,13 @@ class AnchorSets:
         """
         num_nodes = positive_integer("num_nodes", num_nodes)
         members: list[NDArray[np.int32]] = []
-        for position, candidate in enumerate(sets):
-            array = np.atleast_1d(np.asarray(candidate))
+        for position, candidate in enumerate(_as_several(sets)):
+            try:
+                array = np.atleast_1d(np.asarray(candidate))
+            except (TypeError, ValueError, RuntimeError) as error:
+                raise PGNNError(
+                    f"anchor-set {position} must be a list of node indices ({error})"
+                ) from error
             if array.size == 0:
                 raise PGNNError(f"anchor-set {position} is empty; give it at least one node")
             if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
@@ -173,6 +185,8 @@ class AnchorSets:
         return len(self.indptr) - 1
 
     def __getitem__(self, index: int) -> NDArray[np.int32]:
+        if not isinstance(index, int | np.integer):
+            raise TypeError(f"an anchor-set is found by its number (got {index!r})")
         if not -len(self) <= index < len(self):
             raise IndexError(f"anchor-set {index} of {len(self)}")
         index %= len(self)
@@ -186,6 +200,18 @@ class AnchorSets:
             f"AnchorSets(num_sets={len(self)}, num_nodes={self.num_nodes}, "
             f"sizes={self.sizes.min()}..{self.sizes.max()})"
         )
+
+
+def _as_several(sets: Any) -> Iterable[Any]:
+    """Return what was passed for sets, if it can be gone through."""
+    try:
+        if isinstance(sets, str | bytes):
+            raise TypeError("it is a text")
+        return list(sets)
+    except (TypeError, ValueError, RuntimeError, NotImplementedError) as error:
+        raise PGNNError(
+            Parameter("sets"), f" must be AnchorSets or several lists of nodes ({error})"
+        ) from error
 
 
 def _check_flat(indptr: Any, nodes: Any, num_nodes: int, size_class: Any) -> None:
@@ -261,7 +287,7 @@ def sample_anchor_sets(
             )
     elif sizes.size > 1:
         raise PGNNError("several graphs need the same number of sets; give ", Parameter("num_sets"))
-    generator = np.random.default_rng(rng)
+    generator = as_generator(rng)
     if sizes.size > 1:
         assert num_sets is not None
         if sizes.mean() > _SMALL_GRAPH:
@@ -281,6 +307,7 @@ def sample_anchor_sets(
         num_sets = classes * max(1, int(c * classes))
     if size <= _SMALL_GRAPH:
         return _sample_at_once(generator, sizes, num_sets, scheme)
+    fits_memory("num_sets", f"{num_sets:,} sets of {size:,} nodes", 4 * size * num_sets // classes)
     size_class = 1 + np.arange(num_sets, dtype=np.int64) * classes // num_sets
     draw = _draw_bernoulli if scheme == "bernoulli" else _draw_fixed
     members: list[NDArray[np.int32]] = []
@@ -291,13 +318,19 @@ def sample_anchor_sets(
 
 def _graph_sizes(num_nodes: Any) -> NDArray[np.int64]:
     """Return the number of nodes of each graph."""
-    if np.ndim(num_nodes) == 0:
-        return np.array([positive_integer("num_nodes", num_nodes)], dtype=np.int64)
-    sizes = np.asarray(num_nodes)
+    if isinstance(num_nodes, int | float | np.number) or num_nodes is None:
+        most = int(np.iinfo(np.int32).max)
+        return np.array([integer("num_nodes", num_nodes, at_least=1, at_most=most)])
+    try:
+        sizes = np.asarray(num_nodes)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise PGNNError(Parameter("num_nodes"), f" must be integers ({error})") from error
     if sizes.ndim != 1 or sizes.size == 0 or sizes.dtype.kind not in "iu" or sizes.min() < 1:
         raise PGNNError(
-            Parameter("num_nodes"), f" must be a positive integer, or several (got {num_nodes})"
+            Parameter("num_nodes"), f" must be a positive integer, or several (got {sizes.dtype})"
         )
+    if sizes.astype(np.float64).sum() > np.iinfo(np.int32).max:
+        raise PGNNError(Parameter("num_nodes"), " must be below 2^31 together")
     return sizes.astype(np.int64)
 
 

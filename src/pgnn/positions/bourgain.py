@@ -7,9 +7,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgnn.checks import integer
+from pgnn.checks import as_generator, integer
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
+from pgnn.graph.graph import check_graph
 from pgnn.positions.anchors import AnchorSets, sample_anchor_sets
 from pgnn.positions.distances import anchor_distances
 
@@ -125,8 +126,9 @@ def distortion(
     from scipy.spatial.distance import cdist
 
     _check_undirected(graph)
-    if not p >= 1:
-        raise PGNNError(Parameter("p"), f" must be at least 1 (got {p})")
+    is_number = isinstance(p, int | float | np.integer | np.floating)
+    if isinstance(p, bool) or not is_number or not p >= 1:
+        raise PGNNError(Parameter("p"), f" must be at least 1 (got {p!r})")
     positions = _as_positions(embedding, graph.num_nodes)
     sources = _choose_sources(graph.num_nodes, num_sources, rng)
     at_once = max(1, _BLOCK_PAIRS // graph.num_nodes)
@@ -185,14 +187,14 @@ def _choose_sources(
         raise PGNNError(
             Parameter("num_sources"), f" must lie in 1..{num_nodes} (got {num_sources})"
         )
-    return np.random.default_rng(rng).choice(num_nodes, num_sources, replace=False)
+    return as_generator(rng).choice(num_nodes, num_sources, replace=False)
 
 
 def _as_positions(embedding: ArrayLike, num_nodes: int) -> NDArray[np.float64]:
     """Return finite float64 positions `[num_nodes, k]`."""
     try:
         positions = np.asarray(embedding, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:
         raise PGNNError(f"the embedding must be numbers, one row per node ({error})") from error
     if positions.ndim != 2 or positions.shape[0] != num_nodes:
         raise PGNNError(
@@ -205,6 +207,7 @@ def _as_positions(embedding: ArrayLike, num_nodes: int) -> NDArray[np.float64]:
 
 
 def _check_undirected(graph: Graph) -> None:
+    check_graph(graph)
     if graph.directed:
         raise PGNNError(
             "the graph must be undirected, since distances in a directed one are no metric; "

@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pgnn.checks import fits_memory
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
+from pgnn.graph.arrays import sealed
+from pgnn.graph.graph import check_graph
 from pgnn.positions.anchors import AnchorSets
 from pgnn.threads import Progress, in_blocks, resolve_threads
 
@@ -39,6 +42,8 @@ class AnchorDistances:
     holds the earlier result any more by then, they are its arrays with the changes written in.
     Otherwise they are copies: a result that is held never changes.
 
+    The arrays are read-only.
+
     Raises:
         PGNNError: If the arrays do not fit each other. Models check the numbers as they read them.
     """
@@ -55,7 +60,7 @@ class AnchorDistances:
         distance = self.lengths if self.hops is None else self.hops
         kinds = ("nearest", self.nearest, "iu"), ("hops", self.hops, "iu")
         for name, array, kind in (*kinds, ("lengths", self.lengths, "f")):
-            if array is None:
+            if array is None and name != "nearest":
                 continue
             if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in kind:
                 numbers = "integers" if kind == "iu" else "floats"
@@ -66,6 +71,10 @@ class AnchorDistances:
                 "nearest and the distances must have the same shape [n, k] "
                 f"(got {list(self.nearest.shape)} and {list(distance.shape)})"
             )
+        for name in ("nearest", "hops", "lengths"):
+            array = getattr(self, name)
+            if array is not None:
+                object.__setattr__(self, name, sealed(array))
 
     @staticmethod
     def _of_update(earlier: AnchorDistances, changes: Changes, num_nodes: int) -> AnchorDistances:
@@ -152,6 +161,7 @@ def anchor_distances(
         >>> anchor_distances(ring, [[0, 3], [1]], updated_from=(d, [(3, 0)])).hops.tolist()
         [[0, 1], [1, 0], [1, 1], [0, 2]]
     """
+    check_graph(graph)
     check_cutoff(cutoff)
     threads = resolve_threads(num_threads)
     if updated_from is not None:
@@ -171,6 +181,7 @@ def _search(
     progress: Progress | None = None,
 ) -> AnchorDistances:
     """Search from all sets."""
+    fits_memory("sets", f"{len(sets):,} anchor-sets", 5 * graph.num_nodes * len(sets))
     if graph.weights is not None:
         from pgnn.positions.weighted import length_distances
 
@@ -258,6 +269,8 @@ def _updated_arrays(update: tuple[AnchorDistances, Changes, int]) -> dict[str, A
     earlier, changes, num_nodes = update
     nearest, distance = earlier.nearest, earlier.distance
     is_hops = earlier.lengths is None
+    if alone:
+        nearest, distance = _unsealed(nearest), _unsealed(distance)
     if is_hops and changes.farthest > np.iinfo(distance.dtype).max:
         distance = distance.astype(np.int32)
     if not alone or num_nodes > len(nearest):
@@ -265,11 +278,20 @@ def _updated_arrays(update: tuple[AnchorDistances, Changes, int]) -> dict[str, A
         nearest = _longer_copy(nearest, num_nodes, -1)
         distance = _longer_copy(distance, num_nodes, unreached)
     changes.write(distance, nearest)
+    nearest = sealed(nearest)
     if not is_hops:
-        return {"nearest": nearest, "hops": None, "lengths": distance}
+        return {"nearest": nearest, "hops": None, "lengths": sealed(distance)}
     from pgnn.positions.hops import compact
 
-    return {"nearest": nearest, "hops": compact(distance), "lengths": None}
+    return {"nearest": nearest, "hops": sealed(compact(distance)), "lengths": None}
+
+
+def _unsealed(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array that a sealed one is a view of, writable again."""
+    owner = array.base
+    assert isinstance(owner, np.ndarray)
+    owner.setflags(write=True)
+    return owner
 
 
 def _count_holders(update: tuple[AnchorDistances, Changes, int]) -> list[int]:
@@ -279,8 +301,10 @@ def _count_holders(update: tuple[AnchorDistances, Changes, int]) -> list[int]:
     for name in ("nearest", "hops", "lengths"):
         array = earlier.__dict__[name]
         if array is not None:
-            own = array.flags.owndata and array.flags.writeable
-            counts.append(sys.getrefcount(array) if own else 0)
+            owner = array.base  # of a sealed array; see `sealed`
+            own = isinstance(owner, np.ndarray) and owner.flags.owndata
+            own = own and owner.shape == array.shape
+            counts += [sys.getrefcount(array), sys.getrefcount(owner)] if own else [0, 0]
     return counts
 
 
@@ -303,8 +327,11 @@ def _longer_copy(array: NDArray[Any], num_rows: int, fill: float) -> NDArray[Any
 
 def check_cutoff(cutoff: float | None) -> None:
     """Raise if a cutoff is neither None nor a number >= 0; it may be infinite."""
-    if cutoff is not None and not cutoff >= 0:
-        raise PGNNError(Parameter("cutoff"), f" must be a number >= 0 (got {cutoff})")
+    if cutoff is None:
+        return
+    is_number = isinstance(cutoff, int | float | np.integer | np.floating)
+    if isinstance(cutoff, bool) or not is_number or not cutoff >= 0:
+        raise PGNNError(Parameter("cutoff"), f" must be a number >= 0 (got {cutoff!r})")
 
 
 class MemberDistances:
@@ -338,16 +365,22 @@ class MemberDistances:
         batch: ArrayLike | None = None,
         num_threads: int | None = None,
     ) -> None:
+        check_graph(graph)
         sets = AnchorSets.of(sets, graph.num_nodes)
         check_cutoff(cutoff)
+        resolve_threads(num_threads)
         self.graph, self.sets = graph, sets
         self.cutoff, self.num_threads = cutoff, num_threads
         # A search finds distances to its sources: sources v in the reversed graph give d(v, u).
         self._searched = graph.reversed() if graph.directed else graph
         self._bounds = [0, graph.num_nodes]
         if batch is not None:
-            which = np.asarray(batch)
-            if which.shape != (graph.num_nodes,) or np.any(np.diff(which) < 0):
+            try:
+                which = np.asarray(batch)
+            except (TypeError, ValueError, RuntimeError) as error:
+                raise PGNNError(Parameter("batch"), f" must be integers ({error})") from error
+            whole = which.dtype.kind in "iu" and which.shape == (graph.num_nodes,)
+            if not whole or (which[1:] < which[:-1]).any():
                 raise PGNNError(
                     Parameter("batch"),
                     f" must be {graph.num_nodes} ascending graph indices, one per node",

@@ -168,8 +168,9 @@ class _Job:
         make_scratch: Callable[[], Scratch],
     ) -> None:
         """Work on all blocks, on threads if it is worth it."""
-        threads = 1 if self.shape[0] * self.shape[1] < SERIAL_PAIRS else self.num_threads
-        run_blocks(work, blocks, make_scratch, threads, self.progress)
+        is_small = self.shape[0] * self.shape[1] < SERIAL_PAIRS
+        threads = 1 if is_small else self.num_threads
+        run_blocks(work, blocks, make_scratch, threads, self.progress, apart=not is_small)
 
 
 def hop_distances(

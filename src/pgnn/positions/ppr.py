@@ -10,10 +10,12 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pgnn.checks import fits_memory, number, true_or_false
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
+from pgnn.graph.graph import check_graph
 from pgnn.positions.anchors import AnchorSets
-from pgnn.threads import Progress, resolve_threads, run_blocks
+from pgnn.threads import Progress, leave_if_stopped, resolve_threads, run_blocks
 
 _BLOCK_SETS = 16  # columns solved together: two cache lines per node
 _FLOAT32_ROUNDING = 2.0**-24
@@ -74,9 +76,12 @@ def anchor_ppr(
                [0.167, 0.417],
                [0.083, 0.458]], dtype=float32)
     """
+    check_graph(graph)
     sets = AnchorSets.of(sets, graph.num_nodes)
     _check(alpha, tol)
+    true_or_false("per_degree", per_degree)
     threads = resolve_threads(num_threads)
+    fits_memory("sets", f"{len(sets):,} anchor-sets", 4 * graph.num_nodes * len(sets))
     walk = _Walk.on(graph, alpha)
     within = tol - _FLOAT32_ROUNDING
     survival = walk.survival(0.05 * within)[:, None]
@@ -152,6 +157,7 @@ class _Walk:
         previous = current if self.directed else np.zeros_like(source)
         matrix = (self.indptr, self.indices, self.transition)
         for omega in self._omegas(tol):
+            leave_if_stopped()
             if advance(*matrix, source, current, previous, omega) <= self.alpha * tol:
                 break
             current, previous = previous, current
@@ -204,6 +210,8 @@ def _sources(
 
 def _check(alpha: float, tol: float) -> None:
     """Refuse arguments out of range."""
+    number("alpha", alpha)
+    number("tol", tol)
     if not _SMALLEST_ALPHA <= alpha < 1:
         raise PGNNError(
             Parameter("alpha"), f" must be at least {_SMALLEST_ALPHA} and below 1 (got {alpha})"

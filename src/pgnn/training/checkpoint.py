@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,27 +12,46 @@ import torch
 from torch import Tensor, nn
 
 from pgnn.errors import PGNNError
+from pgnn.io.limits import read_file
 from pgnn.io.write import open_atomic
+from pgnn.positions.anchors import MAX_SETS
+from pgnn.training.recipe import Recipe
 
-FORMAT = 1
+FORMAT = 2
+"""Since 2, the description has the hash of all that was written."""
 
 
 def save_checkpoint(
     path: str | Path, tensors: Mapping[str, Tensor], description: Mapping[str, Any]
-) -> None:
+) -> str:
     """Write tensors and a JSON-able description; a crash leaves the old file or the new one.
+
+    Returns:
+        The SHA-256 of the file, as it was written.
 
     Raises:
         PGNNError: If the file cannot be written.
     """
     from safetensors.torch import save
 
-    # One key: several would be written in an order of their own each time.
-    metadata = {"pgnn": json.dumps({"format": FORMAT, "description": description})}
     # Shared memory (tied or viewed tensors) is not allowed in the file.
-    data = save({name: t.detach().contiguous().clone() for name, t in tensors.items()}, metadata)
+    plain = {name: t.detach().cpu().contiguous().clone() for name, t in tensors.items()}
+    text = json.dumps(description)
+    # One key: several would be written in an order of their own each time.
+    document = {"format": FORMAT, "sha256": _digest(plain, text), "description": description}
+    data = save(plain, {"pgnn": json.dumps(document)})
     with open_atomic(Path(path)) as file:
         file.write(data)
+    return hashlib.sha256(data).hexdigest()
+
+
+def _digest(tensors: Mapping[str, Tensor], description: str) -> str:
+    """Return the hash of names, types, shapes and numbers, and of the description."""
+    digest = hashlib.sha256(description.encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {list(tensor.shape)}".encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
 
 
 def load_checkpoint(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -40,16 +60,25 @@ def load_checkpoint(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]
     Raises:
         PGNNError: If the file is absent, damaged, or of a newer format.
     """
-    from safetensors import SafetensorError, safe_open
-
     path = Path(path)
     if not path.is_file():
         raise PGNNError(f"{path}: there is no such checkpoint")
     try:
-        with safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        document = json.loads(metadata["pgnn"])
+        data = read_file(path)
+    except OSError as error:
+        raise PGNNError(f"{path}: cannot be read ({error.strerror})") from error
+    return parse_checkpoint(path, data)
+
+
+def parse_checkpoint(path: Path, data: bytes) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Return the tensors and the description in the bytes of a file; see `load_checkpoint`."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load
+
+    try:
+        tensors = load(data)
+        size = int.from_bytes(data[:8], "little")
+        document = json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["pgnn"])
         written = int(document["format"])
         if written > FORMAT:
             raise PGNNError(
@@ -58,11 +87,30 @@ def load_checkpoint(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]
         description = document["description"]
         if not isinstance(description, dict):
             raise TypeError("its description is no table")
-    except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
-        if isinstance(error, PGNNError):
-            raise
+        hashed = document.get("sha256") if written == 1 else document["sha256"]
+        if hashed is not None and hashed != _digest(tensors, json.dumps(description)):
+            raise ValueError("its contents are not what was written")
+    except PGNNError:
+        raise
+    except (
+        *(SafetensorError, LookupError, TypeError, ValueError, AttributeError),
+        *(RecursionError, ArithmeticError, RuntimeError),
+    ) as error:
         raise PGNNError(f"{path}: the checkpoint is damaged ({error}); delete it") from error
     return tensors, description
+
+
+def check_widths(recipe: Recipe, num_sets: int, tensors: Mapping[str, Tensor]) -> None:
+    """Refuse a description that asks for a model far larger than the tensors beside it.
+
+    Raises:
+        ValueError: If there is no tensor as wide as the model, or too many anchor-sets.
+    """
+    widest = max((max(t.shape, default=0) for t in tensors.values()), default=0)
+    if (recipe.hidden_channels or 0) > widest:
+        raise ValueError(f"a model of {recipe.hidden_channels} channels is not in it")
+    if num_sets > MAX_SETS:
+        raise ValueError(f"it has {num_sets} anchor-sets, and {MAX_SETS:,} are the most")
 
 
 def pack_training(

@@ -23,14 +23,17 @@ from pgnn.pairs.codes import as_pairs
 from pgnn.pairs.sets import PairSet, Split
 from pgnn.training.anchors import PlacedAnchors, RunAnchors, place_anchors
 from pgnn.training.batches import Batch, Draws, default_num_sets
-from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
+from pgnn.training.checkpoint import check_widths, load_checkpoint, save_checkpoint
 from pgnn.training.fit import Fit, Progress, fit
 from pgnn.training.recipe import Recipe
 from pgnn.training.seeds import Purpose, generator_of
 from pgnn.training.splits import hide_in_folds
 
 Floats = NDArray[np.float32]
-_DAMAGED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError)
+_DAMAGED = (
+    *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError),
+    MemoryError,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,8 +283,8 @@ class Learner:
 
     # ------------------------------------------------------------------ files
 
-    def save(self, path: str | Path, **more: Any) -> None:
-        """Write the learner to one safetensors file, whole or not at all.
+    def save(self, path: str | Path, **more: Any) -> str:
+        """Write the learner to one safetensors file, whole or not at all; return its SHA-256.
 
         Args:
             path: The file.
@@ -303,7 +306,7 @@ class Learner:
             "num_sets": inputs.num_sets,
             "unit": inputs.unit,
         }
-        save_checkpoint(path, tensors, {**description, **more})
+        return save_checkpoint(path, tensors, {**description, **more})
 
     @staticmethod
     def load(path: str | Path, *, device: str = "cpu") -> Learner:
@@ -320,6 +323,7 @@ class Learner:
             if description["recipe"].get("model", BEST) == BEST:
                 raise ValueError(f"an earlier version wrote it, whose {BEST} was another model")
             recipe = Recipe.from_dict(description["recipe"]).resolved(1)
+            check_widths(recipe, int(description["num_sets"]), tensors)
             inputs = Inputs(
                 int(description["num_sets"]),
                 *read_feature_scale(tensors),

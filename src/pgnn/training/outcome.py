@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from pgnn.checks import integer, number, one_of, true_or_false
 from pgnn.errors import PGNNError
-from pgnn.evaluation.judging import Judgement
+from pgnn.evaluation.judging import Judgement, read_curve, read_metrics
 from pgnn.graph import Graph
-from pgnn.names import Protocol, Task
+from pgnn.names import PROTOCOLS, Protocol, Task
 from pgnn.training.recipe import Recipe
 from pgnn.training.splits import TimeFacts
 from pgnn.version import __version__
+
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True)
@@ -149,8 +152,11 @@ class Outcome:
                 raise ValueError("its recipe is of another task or model")
             test = None
             if document.get("test"):
+                metrics = read_metrics(document["test"])
                 test = Judgement(
-                    int(document["test_pairs"]), dict(document["test"]), document.get("roc")
+                    _count("test_pairs", document["test_pairs"]),
+                    {"roc_auc": metrics["roc_auc"], **metrics},
+                    read_curve(document.get("roc")),
                 )
             experiment = document.get("experiment")
             if experiment is None and "column" in document:  # format 1
@@ -162,31 +168,39 @@ class Outcome:
                 task=recipe.task,
                 model=recipe.model,
                 test_auc=None if test is None else float(test.metrics["roc_auc"]),
-                val_auc=float(document["val_auc"]),
-                seconds=float(document["seconds"]),
-                best_epoch=int(document["best_epoch"]),
-                epochs=int(document["epochs"]),
-                seed=int(document.get("seed", recipe.seed)),
-                num_sets=int(document["num_sets"]),
-                graph=GraphFacts(**graph),
-                test_pairs=int(document.get("test_pairs", 0)),
+                val_auc=_real("val_auc", document["val_auc"]),
+                seconds=_real("seconds", document["seconds"]),
+                best_epoch=_count("best_epoch", document["best_epoch"]),
+                epochs=_count("epochs", document["epochs"]),
+                seed=integer("seed", document.get("seed", recipe.seed), at_least=0),
+                num_sets=_count("num_sets", document["num_sets"]),
+                graph=_facts(graph),
+                test_pairs=_count("test_pairs", document.get("test_pairs", 0)),
                 test=test,
                 heuristics={
-                    name: Judgement.from_json(peer, int(document.get("test_pairs", 0)))
+                    _text("heuristics", name): Judgement.from_json(
+                        peer, _count("test_pairs", document.get("test_pairs", 0))
+                    )
                     for name, peer in document.get("heuristics", {}).items()
                 },
                 recipe=recipe,
-                versions={str(k): str(v) for k, v in document["versions"].items()},
-                experiment=None if experiment is None else Experiment(**experiment),
-                command=document.get("command"),
-                base_rate=None if rate is None else float(rate),
-                lone_pairs=int(document.get("lone_pairs", 0)),
+                versions={
+                    _text("versions", k): _text("versions", v)
+                    for k, v in document["versions"].items()
+                },
+                experiment=None if experiment is None else _experiment(experiment),
+                command=_optional(_text, "command", document.get("command")),
+                base_rate=_optional(number, "base_rate", rate),
+                lone_pairs=_count("lone_pairs", document.get("lone_pairs", 0)),
                 test_without_lone=None if others is None else Judgement.from_json(others, 0),
-                verdict=None if verdict is None else str(verdict),
-                as_good=None if document.get("as_good") is None else str(document["as_good"]),
+                verdict=_optional(_text, "verdict", verdict),
+                as_good=_optional(_text, "as_good", document.get("as_good")),
                 time=_time_facts(document.get("time")),
             )
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
+        except (
+            *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError),
+            RecursionError,
+        ) as error:
             text = str(error) or type(error).__name__
             raise PGNNError(f"the result cannot be read ({text})") from error
 
@@ -201,6 +215,44 @@ _NO_FACTS: dict[str, Any] = {
     **dict.fromkeys(("dropped_self_loops", "dropped_repeats"), 0),
     **dict.fromkeys(("directed", "weighted"), False),
 }
+
+
+_MOST = 10**15  # of anything that is counted
+_LONGEST = 10_000  # characters of a text
+
+
+def _count(name: str, value: Any) -> int:
+    return integer(name, value, at_least=0, at_most=_MOST)
+
+
+def _real(name: str, value: Any) -> float:
+    """Return a number; NaN is one."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise PGNNError(f"{name} must be a number (got {str(value)[:50]!r})")
+    return float(value)
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str) or len(value) > _LONGEST:
+        raise PGNNError(f"{name} must be a text of at most {_LONGEST:,} characters")
+    return value
+
+
+def _optional(read: Callable[[str, Any], _Value], name: str, value: Any) -> _Value | None:
+    return None if value is None else read(name, value)
+
+
+def _facts(values: dict[str, Any]) -> GraphFacts:
+    """Return facts whose values are of the kinds that the class says."""
+    flags = ("directed", "weighted")
+    for name, value in values.items():
+        (true_or_false if name in flags else _count)(name, value)
+    return GraphFacts(**values)
+
+
+def _experiment(values: dict[str, Any]) -> Experiment:
+    protocol: Any = one_of("protocol", values["protocol"], PROTOCOLS)
+    return Experiment(_text("column", values["column"]), protocol)
 
 
 def _recipe_of(document: Mapping[str, Any]) -> Recipe:

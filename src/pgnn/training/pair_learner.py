@@ -35,7 +35,7 @@ from pgnn.pairs.sets import PairSet, Split
 from pgnn.positions import AnchorSets, anchor_ppr, sample_anchor_sets
 from pgnn.training.anchors import PlacedAnchors, RunAnchors, place_anchors
 from pgnn.training.batches import default_num_sets
-from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
+from pgnn.training.checkpoint import check_widths, load_checkpoint, save_checkpoint
 from pgnn.training.fit import Fit, Progress
 from pgnn.training.fit_heads import LINEAR_LINKS, HeadData, fit_heads
 from pgnn.training.learner import feature_scale, read_feature_scale, usable_device
@@ -109,7 +109,10 @@ _KEPT = 0.3  # least share of links that must stay when those of lone nodes are 
 # does while links are few.
 _ACROSS_LINEAR_LINKS = 10_000
 _MEASURED = 1 << 26  # numbers of an embedding that are computed when training ends, to measure them
-_DAMAGED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError)
+_DAMAGED = (
+    *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError),
+    MemoryError,
+)
 
 
 class PairModel(nn.Module):
@@ -437,8 +440,8 @@ class PairLearner:
 
     # ------------------------------------------------------------------ files
 
-    def save(self, path: str | Path, **more: Any) -> None:
-        """Write the learner to one safetensors file, whole or not at all.
+    def save(self, path: str | Path, **more: Any) -> str:
+        """Write the learner to one safetensors file, whole or not at all; return its SHA-256.
 
         Args:
             path: The file.
@@ -459,7 +462,7 @@ class PairLearner:
             "links": self.links,
             "columns": list(column_names(self.recipe.task, self.links)),
         }
-        save_checkpoint(path, tensors, {**description, **more})
+        return save_checkpoint(path, tensors, {**description, **more})
 
     @staticmethod
     def load(path: str | Path, *, device: str = "cpu") -> PairLearner:
@@ -481,6 +484,7 @@ class PairLearner:
                 raise ValueError("it was made by another version of pgnn; train anew")
             mean, scale = read_feature_scale(tensors)
             num_sets = int(description["num_sets"])
+            check_widths(recipe.resolved(1), num_sets, tensors)
             if num_sets < 1:
                 raise ValueError("its number of sets makes no sense")
             model = _make_model(recipe, 0 if mean is None else len(mean), links)

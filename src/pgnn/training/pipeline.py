@@ -24,6 +24,7 @@ from pgnn.evaluation.judging import (
 )
 from pgnn.graph import Graph
 from pgnn.io.events import Events
+from pgnn.io.write import locked_folder, make_folder
 from pgnn.names import BEST
 from pgnn.pairs.sets import Split
 from pgnn.training.fit import Fit, Progress
@@ -133,6 +134,24 @@ def train(
     Raises:
         PGNNError: If the directory holds a run already, or training is not possible.
     """
+    if out is not None:
+        make_folder(out)
+        with locked_folder(out):
+            return _train(problem, recipe, out, config, device, resume, heuristics, progress)
+    return _train(problem, recipe, None, config, device, resume, heuristics, progress)
+
+
+def _train(
+    problem: Problem,
+    recipe: Recipe,
+    out: Path | None,
+    config: Mapping[str, Any] | None,
+    device: str,
+    resume: bool,
+    heuristics: bool,
+    progress: Progress | None,
+) -> Trained:
+    """Do what `train` does; nobody else writes to `out`."""
     splits = problem.splits
     learner = make_any_learner(
         recipe,

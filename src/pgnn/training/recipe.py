@@ -13,6 +13,15 @@ from pgnn.errors import Parameter, PGNNError
 from pgnn.names import BEST, MODELS, NEGATIVES, TASKS, Negatives, Task
 
 _LARGE = 5_000  # nodes
+# No training needs more, and a run directory from a stranger may ask for it.
+_MOST = {
+    **dict.fromkeys(("epochs", "batch_graphs", "eval_every", "patience", "lr_drop"), 1_000_000),
+    "eval_draws": 1_000,
+    "max_pairs": 1_000_000_000,
+    "hidden_channels": 16_384,
+    "num_sets": 100_000,
+    "folds": 1_000_000,
+}
 _MAX_SEED = 2**63 - 1  # torch's
 _Value = TypeVar("_Value")
 
@@ -175,7 +184,7 @@ class Recipe:
         _check_loop(self, optional=(*_OPEN, "lr_drop", "max_pairs"))
         for name, least in (("hidden_channels", 1), ("num_sets", 1), ("folds", 0)):
             if getattr(self, name) is not None:
-                checks.integer(name, getattr(self, name), at_least=least)
+                checks.integer(name, getattr(self, name), at_least=least, at_most=_MOST[name])
         if checks.integer("seed", self.seed, at_least=0) > _MAX_SEED:
             raise PGNNError(Parameter("seed"), f" must be below 2^63 (got {self.seed})")
         for name in ("dropout", "val", "test", "c"):
@@ -276,7 +285,7 @@ def _check_loop(settings: Any, *, optional: tuple[str, ...]) -> None:
     for name in (*whole, "lr_drop"):
         value = getattr(settings, name)
         if value is not None or name not in optional:
-            checks.integer(name, value, at_least=1)
+            checks.integer(name, value, at_least=1, at_most=_MOST[name])
     for name in ("lr", "weight_decay"):
         value = getattr(settings, name)
         if value is None and name in optional:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,9 +27,11 @@ from numpy.typing import NDArray
 
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
+from pgnn.graph.arrays import check_rows
 from pgnn.graph.sides import Sides
 from pgnn.io import id_array
-from pgnn.io.write import make_folder, open_atomic, write_columns
+from pgnn.io.limits import check_archive, read_file
+from pgnn.io.write import make_folder, open_atomic, sweep, write_columns
 from pgnn.names import BEST
 from pgnn.pairs.codes import as_pairs, edge_codes, is_among
 from pgnn.pairs.sets import PairSet
@@ -37,6 +40,8 @@ from pgnn.training.learners import AnyLearner, load_learner
 from pgnn.training.outcome import Outcome
 
 FORMAT = 2
+_LONGEST = 10_000  # characters of an option
+_MOST_DIGITS = 12  # of an epoch's number
 CHECKPOINT = "checkpoint.safetensors"
 _CONFIG, _METRICS, _HISTORY = "config.toml", "metrics.json", "history.csv"
 _MODEL, _GRAPH = "model.safetensors", "graph.npz"
@@ -113,6 +118,7 @@ def claim_folder(folder: Path, config: Mapping[str, Any], *, resume: bool) -> bo
             ", give another ", Parameter("out"), ", or remove that folder first",
         )  # fmt: skip
     make_folder(folder)
+    sweep(folder)
     is_new = not (folder / _CONFIG).exists()
     if not (folder / CHECKPOINT).exists():
         _write(folder / _CONFIG, tomli_w.dumps(_without_none(config)).encode())
@@ -141,11 +147,10 @@ def save_run(
         PGNNError: If the folder or a file cannot be written.
     """
     place = Path(folder)
-    learner.save(place / _MODEL)
-    _write(place / _HISTORY, _history_csv(history))
+    hashes = {_MODEL: learner.save(place / _MODEL)}
+    hashes[_HISTORY] = _write(place / _HISTORY, _history_csv(history))
     _write_nodes(place / "nodes.csv", graph)
-    _write_graph(place / _GRAPH, graph, seen, pairs)
-    hashes = {name: _sha256(_read(place / name)) for name in (_MODEL, _GRAPH)}
+    hashes[_GRAPH] = _write(place / _GRAPH, _graph_npz(graph, seen, pairs))
     document = {"format": FORMAT, **outcome.to_json(), "sha256": hashes}
     _write(place / _METRICS, json.dumps(document, indent=2).encode())
 
@@ -160,6 +165,9 @@ def load_run(folder: str | Path, *, device: str = "cpu") -> Run:
     metrics = _metrics(place)
     hashes = metrics["sha256"]
     _checked_bytes(place / _MODEL, hashes.get(_MODEL))
+    history = _read_history(place / _HISTORY)
+    if _HISTORY in hashes:  # not of earlier versions
+        _checked_bytes(place / _HISTORY, hashes[_HISTORY])
     try:
         outcome = Outcome.from_json(metrics)
     except PGNNError as error:
@@ -168,7 +176,7 @@ def load_run(folder: str | Path, *, device: str = "cpu") -> Run:
         folder=place,
         learner=load_learner(place / _MODEL, device=device),
         outcome=outcome,
-        history=_read_history(place / _HISTORY),
+        history=history,
         config=read_config(place / _CONFIG),
         graph_hash=str(hashes.get(_GRAPH)),
     )
@@ -178,7 +186,7 @@ def _metrics(place: Path) -> dict[str, Any]:
     if not place.is_dir():
         raise PGNNError(f"{place}: there is no such run directory; `pgnn train --out` makes one")
     path = place / _METRICS
-    if not path.exists():
+    if not path.is_file():
         unfinished = (place / CHECKPOINT).exists()
         if unfinished:
             raise PGNNError(
@@ -186,11 +194,11 @@ def _metrics(place: Path) -> dict[str, Any]:
             )
         raise PGNNError(f"{place}: is no run directory (it has no metrics.json)")
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(read_file(path))
         version = found["format"]
         if not isinstance(version, int) or not isinstance(found["sha256"], dict):
             raise TypeError("format")
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise PGNNError(f"{path}: is damaged ({error}); train anew") from error
     if version > FORMAT:
         raise PGNNError(f"{path}: the run has format {version}, newer than {FORMAT}; update pgnn")
@@ -204,14 +212,16 @@ def _metrics(place: Path) -> dict[str, Any]:
 # ---------------------------------------------------------------------- single files
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write(path: Path, data: bytes) -> str:
+    """Write a file and return the hash of what was written."""
     with open_atomic(path) as file:
         file.write(data)
+    return _sha256(data)
 
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_file(path)
     except OSError as error:
         raise PGNNError(f"{path}: cannot be read ({error.strerror}); train anew") from error
 
@@ -240,12 +250,34 @@ def read_config(path: Path) -> dict[str, Any]:
     """Return the options that a run was made with.
 
     Raises:
-        PGNNError: If the file cannot be read.
+        PGNNError: If the file cannot be read, or an option is of the wrong kind.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        config = tomllib.loads(read_file(path).decode())
+        table = config.get("train", {})
+        if not isinstance(table, dict):
+            raise ValueError("train must be a table of options")
+        for option, value in table.items():
+            _check_option(option, value)
     except (OSError, ValueError, RecursionError) as error:
         raise PGNNError(f"{path}: is damaged ({error})") from error
+    return config
+
+
+_TEXTS = ("graph", "features", "source", "target", "weight", "id_column", "label", "device")
+_FLAGS = ("directed", "unweighted", "header", "one_hot")
+
+
+def _check_option(name: str, value: Any) -> None:
+    """Refuse an option that no command wrote."""
+    values = value if isinstance(value, list) else [value]
+    plain = all(isinstance(entry, str | int | float | bool) for entry in values)
+    if not plain or (name in _TEXTS and not isinstance(value, str)):
+        raise ValueError(f"{name} must be {'a text' if name in _TEXTS else 'one value'}")
+    if name in _FLAGS and not isinstance(value, bool):
+        raise ValueError(f"{name} must be true or false")
+    if any(isinstance(entry, str) and len(entry) > _LONGEST for entry in values):
+        raise ValueError(f"{name} has more than {_LONGEST:,} characters")
 
 
 def _history_csv(history: Sequence[Epoch]) -> bytes:
@@ -260,14 +292,22 @@ def _history_csv(history: Sequence[Epoch]) -> bytes:
 
 def _read_history(path: Path) -> list[dict[str, float | None]]:
     try:
-        names, *rows = (line.split(",") for line in path.read_text(encoding="utf-8").splitlines())
+        text = read_file(path).decode()
+        names, *rows = (line.split(",") for line in text.splitlines())
         if tuple(names) != _HISTORY_COLUMNS:
             raise ValueError(f"its columns must be {', '.join(_HISTORY_COLUMNS)}")
-        return [
-            {n: float(v) if v else None for n, v in zip(names, row, strict=True)} for row in rows
-        ]
+        for row in rows:
+            if not row[0].isdecimal() or len(row[0]) > _MOST_DIGITS:
+                raise ValueError(f"an epoch must be a number (got {row[0][:20]!r})")
+        return [{n: _finite(v) for n, v in zip(names, row, strict=True)} for row in rows]
     except (OSError, ValueError) as error:
         raise PGNNError(f"{path}: is damaged ({error})") from error
+
+
+def _finite(field: str) -> float | None:
+    """Return a number; None for none, and for what a curve cannot show."""
+    value = float(field) if field else math.nan
+    return value if math.isfinite(value) else None
 
 
 def _write_nodes(path: Path, graph: Graph) -> None:
@@ -278,7 +318,7 @@ def _write_nodes(path: Path, graph: Graph) -> None:
     write_columns(path, columns, {})
 
 
-def _write_graph(path: Path, graph: Graph, seen: Graph, pairs: PairSet) -> None:
+def _graph_npz(graph: Graph, seen: Graph, pairs: PairSet) -> bytes:
     arrays = {
         name: getattr(graph, name)
         for name in ("indptr", "indices", "weights", "x", "y", "classes")
@@ -287,17 +327,18 @@ def _write_graph(path: Path, graph: Graph, seen: Graph, pairs: PairSet) -> None:
     if graph.sides is not None:
         arrays |= {"left": graph.sides.left, "right": graph.sides.right}
         arrays["between"] = np.array(graph.sides.names)
-    with open_atomic(path) as file:
-        np.savez_compressed(
-            file,
-            allow_pickle=False,
-            **arrays,
-            node_ids=id_array(graph),
-            seen=is_among(_codes(graph), _codes(seen)),
-            directed=np.array(graph.directed),
-            pairs=pairs.pairs,
-            labels=pairs.labels,
-        )
+    file = io.BytesIO()
+    np.savez_compressed(
+        file,
+        allow_pickle=False,
+        **arrays,
+        node_ids=id_array(graph),
+        seen=is_among(_codes(graph), _codes(seen)),
+        directed=np.array(graph.directed),
+        pairs=pairs.pairs,
+        labels=pairs.labels,
+    )
+    return file.getvalue()
 
 
 def _codes(graph: Graph) -> NDArray[np.int64]:
@@ -307,6 +348,7 @@ def _codes(graph: Graph) -> NDArray[np.int64]:
 
 def _read_data(path: Path, content: bytes) -> RunData:
     try:
+        check_archive(path, content)
         # numpy would leave the file open if it is no archive.
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             arrays = dict(file)
@@ -323,6 +365,7 @@ def _read_data(path: Path, content: bytes) -> RunData:
 def _checked_graph(arrays: Mapping[str, Any]) -> Graph:
     """Build the graph anew: kernels trust a Graph, and a file may hold anything."""
     indptr, indices = arrays["indptr"], arrays["indices"]
+    check_rows(indptr, indices, arrays.get("weights"))
     rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     y, classes = arrays.get("y"), arrays.get("classes")
     graph = Graph.from_edges(

@@ -1,0 +1,126 @@
+"""What a file may be: regular, small enough for the memory, and no bomb when it is unpacked."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import zipfile
+import zlib
+from pathlib import Path
+
+from pgnn.checks import total_memory
+from pgnn.errors import PGNNError
+
+MAX_COLUMNS = 100_000
+"""The most columns of a table."""
+
+MAX_LINE = 16 << 20
+"""The most bytes of a line."""
+
+MAX_EXPANSION = 200
+"""A compressed file may unpack to so many times its size, or to `ALWAYS_ALLOWED`."""
+
+ALWAYS_ALLOWED = 64 << 20
+
+MAX_EMPTY_NODES = 10_000_000
+"""The most nodes of a sparse matrix that has fewer bytes than nodes."""
+
+_CHUNK = 1 << 20
+
+
+def read_file(path: Path, *, pipes: bool = False) -> bytes:
+    """Return what a file holds.
+
+    Only regular files are opened, so that a folder from a stranger cannot make a command wait for
+    a pipe or read a device without end.
+
+    Args:
+        path: The file.
+        pipes: Whether a pipe that somebody writes to is read, too, as the shell's `<(...)`.
+
+    Raises:
+        PGNNError: If it is something else, or larger than half of the memory.
+        OSError: If it cannot be read.
+    """
+    most = total_memory() // 2
+    # Without waiting: a pipe that nobody writes to is empty.
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
+    with open(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError(21, "Is a directory", str(path))
+        if stat.S_ISREG(status.st_mode):
+            if status.st_size > most:
+                raise _too_large(path, status.st_size)
+            return file.read()
+        if not (pipes and stat.S_ISFIFO(status.st_mode)):
+            raise PGNNError(f"{path}: is a device or a pipe; give a regular file")
+        os.set_blocking(descriptor, True)
+        parts, total = [], 0
+        while part := file.read(_CHUNK):
+            parts.append(part)
+            total += len(part)
+            if total > most:
+                raise _too_large(path, total)
+        return b"".join(parts)
+
+
+_BINARY = getattr(os, "O_BINARY", 0)  # of Windows
+
+
+def gunzip(path: Path, data: bytes) -> bytes:
+    """Unpack gzip, also of several members.
+
+    Raises:
+        PGNNError: If it unpacks to far more than its size, or to more than fits in memory.
+        EOFError: If it was cut off.
+        zlib.error: If it is damaged or no gzip.
+    """
+    most = _most_unpacked(len(data))
+    parts: list[bytes] = []
+    total, rest = 0, data
+    while rest:
+        unpacker = zlib.decompressobj(wbits=31)
+        while not unpacker.eof:
+            part = unpacker.decompress(rest, _CHUNK)
+            rest = unpacker.unconsumed_tail
+            total += len(part)
+            if total > most:
+                raise _bomb(path, len(data))
+            parts.append(part)
+            if not part and not rest and not unpacker.eof:
+                raise EOFError("it ends too early")
+        rest = unpacker.unused_data.lstrip(b"\0")  # padding between members and at the end
+    return b"".join(parts)
+
+
+def check_archive(path: Path, data: bytes) -> int:
+    """Return how many bytes the members of a zip archive (`.npz`) unpack to.
+
+    Raises:
+        PGNNError: If that is far more than its size, or more than fits in memory.
+        zipfile.BadZipFile: If it is no archive.
+    """
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        total = sum(member.file_size for member in archive.infolist())
+    if total > _most_unpacked(len(data)):
+        raise _bomb(path, len(data))
+    return total
+
+
+def _most_unpacked(size: int) -> int:
+    return min(max(ALWAYS_ALLOWED, MAX_EXPANSION * size), total_memory() // 2)
+
+
+def _bomb(path: Path, size: int) -> PGNNError:
+    return PGNNError(
+        f"{path}: unpacks to more than {_most_unpacked(size) >> 20:,} MiB, which is more than "
+        f"{MAX_EXPANSION} times its size or half of the memory; unpack it yourself if you trust it"
+    )
+
+
+def _too_large(path: Path, size: int) -> PGNNError:
+    return PGNNError(
+        f"{path}: has {size / 2**30:,.1f} GiB or more, which is more than half of the memory"
+    )

@@ -1,0 +1,422 @@
+"""One case of each kind: made of its number alone, so that a failure can be seen again."""
+
+import dataclasses
+import os
+import random
+import shutil
+import warnings
+from pathlib import Path
+
+import mutators
+
+CLEAR = ("ok", "refused")
+
+
+def outcome_of(call):
+    """Call, and say how it ended: "ok", "refused" (an error of ours), or what else it raised."""
+    from pgnn.errors import PGNNError
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            call()
+    except PGNNError:
+        return "refused"
+    except TypeError as error:
+        # Of Python itself, about how a function is called; of ours, at the door.
+        last = error.__traceback__
+        depth = 0
+        while last.tb_next is not None:
+            last, depth = last.tb_next, depth + 1
+        ours = "pgnn" in last.tb_frame.f_code.co_filename and depth <= 3
+        return "refused" if ours or depth <= 1 else f"TypeError: {error}"
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return "ok"
+
+
+# ---------------------------------------------------------------------- files
+
+
+def one_file(number, folder):
+    """Read a mutated graph, node table or pair file."""
+    from pgnn.graph import Graph
+    from pgnn.io import read_graph, read_pairs
+
+    rng = random.Random(f"file {number}")
+    kind = rng.choices(
+        ("text", "pairs", "nodes", "gz", "npz", "flipped npz", "graphml", "parquet"),
+        (40, 10, 15, 8, 14, 4, 8, 1),
+    )[0]
+    options = {}
+    suffix, data = rng.choice((".csv", ".csv", ".tsv", ".txt")), mutators.table(rng)
+    if kind in ("text", "pairs", "nodes") and rng.random() < 0.6:
+        data = mutators.mutated_bytes(rng, data)
+    elif kind == "gz":
+        suffix, data = suffix + ".gz", mutators.gz(rng, data)
+    elif kind == "npz":
+        suffix, data = ".npz", mutators.npz_matrix(rng)
+    elif kind == "flipped npz":
+        suffix, data = ".npz", mutators.mutated_bytes(rng, mutators.npz_matrix(rng))
+    elif kind == "graphml":
+        suffix, data = ".graphml", mutators.graphml(rng)
+    elif kind == "parquet":
+        suffix, data = ".parquet", mutators.mutated_bytes(rng, parquet(rng))
+    path = folder / f"case{suffix}"
+    path.write_bytes(data)
+    if kind == "pairs":
+        graph = Graph.from_edges([(v, v + 1) for v in range(11)])
+        return outcome_of(lambda: read_pairs(path, graph))
+    if kind == "nodes":
+        (folder / "edges.csv").write_text("source,target\n0,1\n1,2\n")
+        label = rng.choice((None, None, 1, -1, "a", "label"))
+        column = rng.choice((None, None, 0, 1, "id", "u"))
+        return outcome_of(
+            lambda: read_graph(folder / "edges.csv", features=path, label=label, id_column=column)
+        )
+    if rng.random() < 0.4:
+        options = {
+            "weight": rng.choice((None, False, 0, 1, 2, -1, "weight", "x", 99)),
+            "directed": rng.choice((None, True, False)),
+        }
+        if suffix not in (".npz", ".graphml"):
+            options["header"] = rng.choice((None, True, False))
+            if rng.random() < 0.5:
+                ends = (0, 1, 2, -1, "source", "u", "target")
+                options |= {"source": rng.choice(ends), "target": rng.choice(ends)}
+    return outcome_of(lambda: read_graph(path, **options))
+
+
+def parquet(rng):
+    """Return a small parquet file."""
+    import io
+
+    import polars as pl
+
+    buffer = io.BytesIO()
+    rows = rng.randint(1, 50)
+    frame = pl.DataFrame(
+        {"source": [f"n{rng.randrange(9)}" for _ in range(rows)], "target": list(range(rows))}
+    )
+    frame.write_parquet(buffer, compression=rng.choice(("zstd", "snappy", "uncompressed", "gzip")))
+    return buffer.getvalue()
+
+
+# ---------------------------------------------------------------------- arguments
+
+
+def one_call(number, folder):
+    """Call a public function with one or two wrong arguments."""
+    rng = random.Random(f"call {number}")
+    name, function, arguments = rng.choice(calls(folder))
+    arguments = dict(arguments)
+    pool = wrong_values()
+    for key in rng.sample(sorted(arguments), min(len(arguments), rng.choice((1, 1, 2)))):
+        arguments[key] = rng.choice(pool)
+    outcome = outcome_of(lambda: function(**arguments))
+    if outcome in CLEAR:
+        return outcome
+    shown = {key: repr(value)[:80] for key, value in arguments.items()}
+    return f"{outcome[:200]} from {name} of {shown}"
+
+
+_calls = []
+
+
+def calls(folder):
+    """Return public functions with good arguments, made once."""
+    if _calls:
+        return _calls
+    import numpy as np
+    import scipy.sparse as sp
+    import torch
+
+    import pgnn
+    from pgnn.nn import PGNN, Positions
+
+    torch.set_num_threads(1)
+    edges = [(v, v + 1) for v in range(19)]
+    graph = pgnn.Graph.from_edges(edges)
+    weighted = pgnn.Graph.from_edges(edges, weights=[1.5] * 19, directed=True)
+    sets = pgnn.sample_anchor_sets(20, rng=0)
+    distances = pgnn.anchor_distances(graph, sets)
+    exact = Positions.from_distances(pgnn.anchor_distances(weighted, sets))
+    coded = Positions.from_distances(distances)
+    model = PGNN(2, hidden_channels=8)
+    x = torch.ones(20, 2)
+
+    def replaced(value, **changes):
+        return dataclasses.replace(value, **changes)
+
+    def run_layer(positions, **changes):
+        return model(x, dataclasses.replace(positions, **changes))
+
+    def arrays(value, names):
+        return {name: getattr(value, name) for name in names}
+
+    _calls.extend(
+        [
+            ("from_edges", pgnn.Graph.from_edges, {
+                "edges": edges, "num_nodes": 20, "weights": [1.0] * 19, "directed": False,
+                "x": np.ones((20, 2)), "y": [0] * 20, "node_ids": list(range(20)),
+                "repeats": "sum"}),
+            ("from_scipy", pgnn.Graph.from_scipy, {
+                "matrix": sp.eye_array(4).tocsr(), "directed": None, "weighted": None}),
+            ("neighbors", graph.neighbors, {"node": 3}),
+            ("with_edges", graph.with_edges, {"kept": np.arange(3)}),
+            ("replace Graph", lambda **c: pgnn.anchor_distances(replaced(weighted, **c), sets),
+             arrays(weighted, ("indptr", "indices", "weights", "directed", "node_ids"))),
+            ("sample_anchor_sets", pgnn.sample_anchor_sets, {
+                "num_nodes": 20, "c": 1.0, "num_sets": 5, "scheme": "bernoulli", "rng": 0}),
+            ("from_sets", pgnn.AnchorSets.from_sets, {"sets": [[0], [1, 2]], "num_nodes": 20}),
+            ("replace AnchorSets", lambda **c: pgnn.anchor_distances(graph, replaced(sets, **c)),
+             arrays(sets, ("indptr", "nodes", "num_nodes", "size_class"))),
+            ("anchor_distances", pgnn.anchor_distances, {
+                "graph": graph, "sets": sets, "cutoff": 3, "num_threads": 1}),
+            ("anchor_ppr", pgnn.anchor_ppr, {
+                "graph": graph, "sets": sets, "alpha": 0.2, "tol": 1e-3, "per_degree": True,
+                "num_threads": 1}),
+            ("MemberDistances", pgnn.MemberDistances, {
+                "graph": graph, "sets": [[0], [1]], "cutoff": 2, "batch": [0] * 20,
+                "num_threads": 1}),
+            ("AnchorDistances", lambda **c: model(x, pgnn.AnchorDistances(**c)),
+             arrays(distances, ("nearest", "hops"))),
+            ("bourgain_embedding", pgnn.bourgain_embedding, {"graph": graph, "c": 1.0, "rng": 0}),
+            ("distortion", pgnn.distortion, {
+                "graph": graph, "embedding": np.ones((20, 3)), "p": 1, "num_sources": 3,
+                "rng": 0}),
+            ("pair_proximities", pgnn.pair_proximities, {
+                "graph": graph, "pairs": [(0, 5)], "weights": "strength", "max_hops": 8,
+                "method": "auto", "num_threads": 1}),
+            ("from_proximity", Positions.from_proximity, {
+                "proximity": np.ones((20, 2)), "sets": [[0], [1]], "batch": [0] * 20}),
+            ("codes", lambda **c: run_layer(coded, **c),
+             arrays(coded, ("nearest", "codes", "levels", "first_code"))),
+            ("exact", lambda **c: run_layer(exact, **c), arrays(exact, ("nearest", "proximity"))),
+            ("model", model, {"x": x, "distances": coded}),
+            ("write_scores", pgnn.write_scores, {
+                "path": folder / "s.csv", "pairs": [(0, 1)], "scores": [0.5], "ids": graph,
+                "spread": [0.1], "labels": [True]}),
+            ("write_embeddings", pgnn.write_embeddings, {
+                "path": folder / "z.npz", "values": np.ones((20, 2)), "ids": graph}),
+            ("read_graph", pgnn.read_graph, {
+                "path": folder / "edges.csv", "source": 0, "target": 1, "weight": None,
+                "directed": None, "header": None, "features": None, "repeats": "sum"}),
+        ]
+    )  # fmt: skip
+    (folder / "edges.csv").write_text("source,target\n0,1\n1,2\n")
+    return _calls
+
+
+def wrong_values():
+    """Return values that few arguments take."""
+    import numpy as np
+    import scipy.sparse as sp
+    import torch
+
+    import pgnn
+
+    bad = sp.csr_array(np.eye(4))
+    bad.indices[0] = 10**8
+    graph = pgnn.Graph.from_edges([(0, 1), (1, 2)])
+    return [
+        *(None, True, 0, -1, 3, 2.7, 10**6, 2**40, 10**30, float("nan"), float("inf"), 1j, "", "x"),
+        *(b"x", [], {}, (), object, object(), [[]], [None], [[1, 2], [3]], range(4), {1, 2}, print),
+        *(np.zeros(0), np.arange(20), np.arange(20)[::-1], np.arange(40).reshape(20, 2)),
+        np.full((20, 16), 10**8),
+        np.full((20, 16), -(10**8), dtype=np.int32),
+        np.zeros((20, 16), dtype=np.int8),
+        np.full((20, 16), np.nan),
+        *(np.arange(20).astype(">i4"), np.arange(20.0), np.array("x"), np.array([b"a", "b"], "O")),
+        np.arange(21, dtype=np.int64),
+        np.full(38, 2**31 - 1, dtype=np.int32),
+        np.full(19, -1.0),
+        np.full((3, 2), 2**63, dtype=np.uint64),
+        *(torch.zeros(20, 16), torch.full((20, 16), 10**8), torch.zeros(20, 16, dtype=torch.int32)),
+        torch.full((20, 16), 2**32 + 1),
+        torch.zeros(1, 1, dtype=torch.int32).expand(20, 16),
+        torch.zeros(20, 2, requires_grad=True),
+        torch.zeros(3).to_sparse(),
+        *(bad, sp.eye_array(3), graph, [[0], [99]], [[0, 1.5]], ["a", "b"], Path(os.devnull)),
+    ]
+
+
+# ---------------------------------------------------------------------- run directories
+
+
+def one_run(number, folder):
+    """Mutate a run directory, or results, and give it to a command."""
+    from cli_helpers import run_command
+
+    rng = random.Random(f"run {number}")
+    home = trained(folder)
+    place = folder / "case"
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.copytree(home, place)
+    name = rng.choice(("run", "run", "teams"))
+    run = place / name
+    kind = rng.choice(
+        ("bytes", "metrics", "metrics", "config", "arrays", "model", "odd", "records")
+    )
+    what = mutate_run(rng, kind, run, place)
+    commands = [
+        ["predict", run, place / "edges.csv", "--top", "3"],
+        ["evaluate", run, place / "edges.csv"],
+        ["embed", run, place / "edges.csv", "-o", place / "z.csv"],
+        ["report", run, "-o", place / "r.html"],
+    ]
+    command = rng.choice(commands)
+    if kind in ("metrics", "arrays", "odd") and rng.random() < 0.5:
+        command = commands[3]
+    if kind == "records":
+        command = ["report", place / "results", "-o", place / "r.html"]
+    if kind == "odd" and what == "resume":
+        command = ["train", "--resume", "--out", run]
+    before = Path.cwd()
+    os.chdir(place)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ended = run_command(*command, "--quiet")
+    finally:
+        os.chdir(before)
+    if ended.code == 0:
+        return "ok"
+    if ended.code == 2 and "Traceback" not in ended.stderr and "pgnn:" in ended.stderr:
+        return "refused"
+    return f"{command[0]} of {kind} {what}: exit {ended.code}: {ended.stderr[-300:]}"
+
+
+_trained = {}
+
+
+def trained(folder):
+    """Return a folder with two finished runs and results, made once."""
+    if folder in _trained:
+        return _trained[folder]
+    from cli_helpers import TRAINED_WITH, run_command, write_graph
+
+    home = folder / "home"
+    home.mkdir()
+    write_graph(home)
+    before = Path.cwd()
+    os.chdir(home)
+    try:
+        pair = ["--features", "nodes.csv", "--label", "team", "--task", "pair"]
+        for options in (["--out", "run"], [*pair, "--model", "pgnn-e-2l", "--out", "teams"]):
+            ended = run_command("train", "edges.csv", *options, *TRAINED_WITH)
+            assert ended.code == 0, ended.stderr
+    finally:
+        os.chdir(before)
+    (home / "results").mkdir()
+    _trained[folder] = home
+    return home
+
+
+RECORD = {
+    "column": "grid-t", "model": "gcn", "protocol": "paper", "seed": 0, "test_auc": 0.9,
+    "seconds": 5.9, "settings": {"protocol": "paper"}, "command": "pgnn train grid --seed 0",
+    "versions": {"pgnn": "0.1.0"},
+}  # fmt: skip
+
+
+def mutate_run(rng, kind, run, place):
+    """Change something; return what, for a report."""
+    import io
+    import json
+    import tomllib
+
+    import numpy as np
+    import tomli_w
+
+    from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
+
+    files = sorted(path.name for path in run.iterdir())
+    if kind == "bytes":
+        name = rng.choice(files)
+        data = mutators.mutated_bytes(rng, (run / name).read_bytes())
+        (run / name).write_bytes(data)
+        rehash(run)
+        return name
+    if kind == "metrics":
+        metrics = json.loads((run / "metrics.json").read_bytes())
+        if rng.random() < 0.03:
+            (run / "metrics.json").write_bytes(mutators.deep())
+            return "deep"
+        document = mutators.mutated_tree(rng, metrics)
+        (run / "metrics.json").write_bytes(mutators.json_bytes(document))
+        return "tree"
+    if kind == "config":
+        config = tomllib.loads((run / "config.toml").read_text())
+        config = mutators.mutated_tree(rng, config)
+        try:
+            text = tomli_w.dumps(config).encode()
+        except Exception:
+            text = rng.choice((b"train = 3", b"[train]\ngraph = 3", b"[[train]]", b"\xff"))
+        (run / "config.toml").write_bytes(text)
+        return "config"
+    if kind == "arrays":
+        with np.load(run / "graph.npz") as file:
+            arrays = dict(file)
+        name = rng.choice(list(arrays))
+        arrays[name] = mutators.mutated_array(rng, arrays[name])
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, **arrays)
+        (run / "graph.npz").write_bytes(buffer.getvalue())
+        rehash(run)
+        return name
+    if kind == "model":
+        tensors, description = load_checkpoint(run / "model.safetensors")
+        description = mutators.mutated_tree(rng, description)
+        if not isinstance(description, dict):
+            description = {}
+        if rng.random() < 0.3:
+            tensors.pop(rng.choice(list(tensors)))
+        save_checkpoint(run / "model.safetensors", tensors, description)
+        rehash(run)
+        return "description"
+    if kind == "records":
+        lines = [mutators.json_bytes(RECORD)]
+        changed = (mutators.mutated_tree(rng, RECORD) for _ in range(rng.randint(1, 3)))
+        lines.extend(map(mutators.json_bytes, changed))
+        if rng.random() < 0.1:
+            lines.append(mutators.deep())
+        (place / "results" / "reproduction.jsonl").write_bytes(b"\n".join(lines))
+        return "records"
+    what = rng.choice(("pipe", "device", "folder", "gone", "swap", "resume", "link"))
+    path = run / rng.choice(files)
+    if what == "resume":
+        (run / "metrics.json").unlink()
+        name = rng.choice(("checkpoint.safetensors", "config.toml"))
+        (run / name).write_bytes(mutators.mutated_bytes(rng, (run / name).read_bytes()))
+        return what
+    path.unlink()
+    if what == "pipe":
+        os.mkfifo(path)
+    elif what == "device":
+        path.symlink_to("/dev/zero")
+    elif what == "folder":
+        path.mkdir()
+    elif what == "swap":
+        other = place / ("teams" if run.name == "run" else "run") / path.name
+        shutil.copy(other, path)
+    elif what == "link":
+        path.symlink_to(path.name)
+    return f"{what} {path.name}"
+
+
+def rehash(run):
+    """Let metrics.json vouch for what is there, as whoever made it would."""
+    import hashlib
+    import json
+
+    try:
+        metrics = json.loads((run / "metrics.json").read_bytes())
+        for name in metrics["sha256"]:
+            metrics["sha256"][name] = hashlib.sha256((run / name).read_bytes()).hexdigest()
+        (run / "metrics.json").write_text(json.dumps(metrics))
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+
+
+KINDS = {"files": one_file, "arguments": one_call, "runs": one_run}

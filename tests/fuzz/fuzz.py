@@ -1,0 +1,139 @@
+"""Try many mutated inputs: `python tests/fuzz/fuzz.py files|arguments|runs|kills N`.
+
+Cases run in child processes, so that one that ends the process, or never ends, is one finding and
+not the end. Each finding is printed with its number; `--first NUMBER` with N = 1 does it again.
+"""
+
+import argparse
+import faulthandler
+import json
+import os
+import select
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+KINDS = ("files", "arguments", "runs", "kills")
+SECONDS = 60.0  # after which a case hangs; the first of a process loads and compiles
+FIRST_SECONDS = 300.0
+
+
+def work(kind, first, stop):
+    """Do cases, one line before and one after each."""
+    import cases
+
+    faulthandler.enable()
+    lines = os.fdopen(os.dup(1), "w")  # what cases print goes nowhere
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(first, stop):
+            print(json.dumps([number, None]), file=lines, flush=True)
+            outcome = cases.KINDS[kind](number, Path(folder))
+            print(json.dumps([number, outcome]), file=lines, flush=True)
+
+
+def run(kind, count, first=0, seconds=SECONDS):
+    """Do cases in children; return how many ended how, and the findings by number."""
+    tally, findings = Counter(), {}
+    number, stop = first, first + count
+    while number < stop:
+        command = [sys.executable, str(HERE / "fuzz.py"), kind, str(stop - number)]
+        command += ["--first", str(number), "--worker"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+            number, ended = _watch(child, number, stop, tally, findings, seconds)
+        if ended is not None and number < stop:
+            tally[ended.split(":")[0]] += 1
+            findings[number] = ended
+            number += 1
+    return tally, findings
+
+
+def _watch(child, number, stop, tally, findings, seconds):
+    """Read a child's lines; return where it stopped, and how if it was not the end."""
+    limit, pending = FIRST_SECONDS, b""
+    os.set_blocking(child.stderr.fileno(), False)
+    errors = b""
+    while True:
+        deadline = time.monotonic() + limit
+        while b"\n" not in pending:
+            ready, _, _ = select.select([child.stdout, child.stderr], [], [], 1.0)
+            if child.stderr in ready:
+                errors = (errors + (child.stderr.read() or b""))[-2000:]
+            if child.stdout in ready:
+                part = os.read(child.stdout.fileno(), 1 << 16)
+                if not part:
+                    child.wait()
+                    if number >= stop:
+                        return number, None
+                    text = errors.decode(errors="replace")
+                    return number, f"crash: exit {child.returncode}: {text[-600:]}"
+                pending += part
+            if time.monotonic() > deadline:
+                child.kill()
+                child.wait()
+                return number, f"hang: more than {limit:.0f} s"
+        line, _, pending = pending.partition(b"\n")
+        number, outcome = json.loads(line)
+        if outcome is None:
+            continue
+        limit = seconds
+        clear = outcome in ("ok", "refused")
+        tally[outcome if clear else "traceback"] += 1
+        if not clear:
+            findings[number] = outcome
+        number += 1
+
+
+def kills(count, seed):
+    """Kill commands in the middle of their writes; print what was left. A tenth are of reports."""
+    from cli_helpers import TRAINED_WITH, write_graph
+
+    shares = {"train": 4 * count // 10, "embed": 3 * count // 10, "predict": 2 * count // 10}
+    shares["report"] = count - sum(shares.values())
+    wrong = 0
+    for what, number in shares.items():
+        with tempfile.TemporaryDirectory() as folder:
+            write_graph(Path(folder))
+            made = [sys.executable, "-m", "pgnn", "train", "edges.csv", "--out", "run"]
+            made += [*map(str, TRAINED_WITH), "--json"]
+            subprocess.run(made, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+            script = str(HERE.parent / "kill_commands.py")
+            command = [sys.executable, script, what, folder, str(seed), str(max(1, number))]
+            ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        left = json.loads(ended.stdout) if ended.returncode == 0 else {"error": ended.stderr[-500:]}
+        bad = [left.get(key) for key in ("error", "broken", "neither", "litter")]
+        wrong += any(bad) or left.get("same") is False
+        print(f"kills of {what}: {json.dumps(left)}")
+    return 1 if wrong else 0
+
+
+def main():
+    """Print a table of how cases ended; exit code 1 if there were findings."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("count", type=int)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker:
+        work(options.kind, options.first, options.first + options.count)
+        return 0
+    began = time.monotonic()
+    if options.kind == "kills":
+        return kills(max(4, options.count // 10), options.first)
+    tally, findings = run(options.kind, options.count, options.first)
+    for number, outcome in findings.items():
+        print(f"{options.kind} {number}: {outcome}")
+    counts = ", ".join(f"{count} {name}" for name, count in sorted(tally.items()))
+    print(f"{options.kind}: {options.count} cases in {time.monotonic() - began:.0f} s: {counts}")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

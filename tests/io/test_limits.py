@@ -1,0 +1,85 @@
+"""What files are refused before they are read: pipes, devices, bombs, and what is too large."""
+
+import gzip
+import io
+import os
+import zipfile
+
+import numpy as np
+import pytest
+
+from pgnn import PGNNError
+from pgnn.io import limits
+from pgnn.io.limits import check_archive, gunzip, read_file
+
+
+def test_read_file_returns_what_a_regular_file_holds(tmp_path):
+    (tmp_path / "a").write_bytes(b"one\0two")
+    assert read_file(tmp_path / "a") == b"one\0two"
+
+
+def test_read_file_refuses_a_pipe_without_waiting(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(PGNNError, match="is a device or a pipe"):
+        read_file(tmp_path / "pipe")
+
+
+def test_read_file_takes_an_unwritten_pipe_for_empty_where_pipes_are_allowed(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert read_file(tmp_path / "pipe", pipes=True) == b""
+
+
+def test_read_file_reads_a_pipe_that_somebody_writes_to():
+    reader, writer = os.pipe()
+    os.write(writer, b"a,b\n")
+    os.close(writer)
+    assert read_file(f"/dev/fd/{reader}", pipes=True) == b"a,b\n"
+    os.close(reader)
+
+
+@pytest.mark.parametrize("pipes", [False, True])
+def test_read_file_refuses_a_link_to_an_endless_device(tmp_path, pipes):
+    (tmp_path / "link").symlink_to("/dev/zero")
+    with pytest.raises(PGNNError, match="is a device or a pipe"):
+        read_file(tmp_path / "link", pipes=pipes)
+
+
+def test_read_file_refuses_more_than_half_of_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "total_memory", lambda: 100)
+    (tmp_path / "a").write_bytes(b"x" * 51)
+    with pytest.raises(PGNNError, match="more than half of the memory"):
+        read_file(tmp_path / "a")
+
+
+@pytest.mark.parametrize("parts", [[b""], [b"a,b\n"], [b"a" * 3_000_000], [b"one", b"", b"two"]])
+def test_gunzip_equals_the_standard_library_also_for_several_members(tmp_path, parts):
+    data = b"".join(map(gzip.compress, parts))
+    assert gunzip(tmp_path, data) == gzip.decompress(data) == b"".join(parts)
+
+
+def test_gunzip_ignores_padding(tmp_path):
+    assert gunzip(tmp_path, gzip.compress(b"a") + bytes(9)) == b"a"
+
+
+def test_gunzip_refuses_what_was_cut_off(tmp_path):
+    with pytest.raises(EOFError):
+        gunzip(tmp_path, gzip.compress(b"a,b\n" * 99)[:-9])
+
+
+def test_gunzip_stops_at_a_bomb(tmp_path):
+    with pytest.raises(PGNNError, match="unpacks to more than 64 MiB"):
+        gunzip(tmp_path, gzip.compress(bytes(65 << 20)))
+
+
+def test_check_archive_counts_what_an_archive_unpacks_to(tmp_path):
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, a=np.zeros(1000))
+    assert check_archive(tmp_path, buffer.getvalue()) == 8000 + 128
+
+
+def test_check_archive_refuses_a_bomb(tmp_path):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.npy", bytes(65 << 20))
+    with pytest.raises(PGNNError, match="200 times its size"):
+        check_archive(tmp_path, buffer.getvalue())
