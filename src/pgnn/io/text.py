@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from pgnn.errors import PGNNError
-from pgnn.io.limits import MAX_COLUMNS, MAX_LINE, gunzip
+from pgnn.io.limits import MAX_COLUMNS, MAX_LINE, gunzip, read_file
 
 BOM = b"\xef\xbb\xbf"
 SKIPPED_LINE = re.compile(rb"\n[ \t]*(?:[#%][^\n]*)?(?=\n)")  # blank, or a comment
