@@ -125,7 +125,7 @@ def test_why_adds_the_first_reason_to_each_row(trained, command):
     ask = ("predict", "run", "edges.csv", "--top", 3, "--why")
     links = document(command(*ask, "-o", "s.csv", "--json"))["links"]
     lines = (trained / "s.csv").read_text().splitlines()
-    assert lines[0] == "source,target,score,spread,why"
+    assert lines[0] == "node1,node2,score,spread,why"
     assert len(lines) == len(links) + 1
     for link in links:
         ends = (link["source"], link["target"])
@@ -220,7 +220,7 @@ def test_a_shop_is_recommended_products_to_customers_only(command, tmp_path):
     write_shop(tmp_path / "shop.csv")
     done = command("train", "shop.csv", "--out", "run", *FEW)
     assert done.code == 0, done.stderr
-    assert "two kinds of nodes, 40 customer" in done.stderr
+    assert "40 customers + " in done.stderr
     assert "hits@10 for each customer" in done.stdout
     metrics = metrics_of(tmp_path / "run")
     assert metrics["graph"]["between"] == ["customer", "product"]

@@ -30,7 +30,8 @@ curves = st.none() | st.lists(st.tuples(shares, shares)).map(
 judgements = st.builds(Judgement, counts, metrics, curves)
 facts = st.builds(
     GraphFacts,
-    **{f.name: st.booleans() if f.type == "bool" else counts for f in fields(GraphFacts)},
+    **{f.name: st.booleans() if f.type == "bool" else counts for f in fields(GraphFacts)}
+    | {"between": st.none() | st.just(["customer", "product"])},
 )
 plain = {
     "task": st.sampled_from(TASKS),

@@ -245,8 +245,12 @@ def _optional(read: Callable[[str, Any], _Value], name: str, value: Any) -> _Val
 def _facts(values: dict[str, Any]) -> GraphFacts:
     """Return facts whose values are of the kinds that the class says."""
     flags = ("directed", "weighted")
+    sides = values.get("between")
+    if sides is not None and len([_text("between", name) for name in list(sides)]) != 2:
+        raise PGNNError("between must be two names")
     for name, value in values.items():
-        (true_or_false if name in flags else _count)(name, value)
+        if name != "between":
+            (true_or_false if name in flags else _count)(name, value)
     return GraphFacts(**values)
 
 
