@@ -20,15 +20,16 @@ import numpy as np
 
 
 def citations(rng: np.random.Generator, papers: int = 800, fields: int = 8) -> list[list[object]]:
-    """Return (citing, cited): every paper cites up to six older ones."""
+    """Return (citing, cited): each paper cites some older ones."""
     field = rng.integers(fields, size=papers)
     times_cited = np.ones(papers)
     rows: list[list[object]] = []
-    for paper in range(20, papers):
+    for paper in range(1, papers):
         older = np.arange(paper)
         liking = times_cited[:paper] * np.where(field[:paper] == field[paper], 20.0, 1.0)
         liking = liking * np.exp((older - paper) / 300)  # old papers are forgotten
-        cited = rng.choice(older, size=min(6, paper), replace=False, p=liking / liking.sum())
+        count = min(1 + rng.poisson(5), paper)
+        cited = rng.choice(older, size=count, replace=False, p=liking / liking.sum())
         for other in cited:
             times_cited[other] += 1
             rows.append([f"paper{paper:03d}", f"paper{other:03d}"])

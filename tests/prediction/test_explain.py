@@ -185,3 +185,28 @@ def test_directed_graphs_are_explained_with_edges_that_they_have(best):
     stored = {frozenset(edge) for edge in edges.tolist()}
     for reason in explanation.reasons:
         assert all(frozenset(edge) in stored for edge in reason.evidence.tolist())
+
+
+def test_a_recommendation_is_explained_by_pairs_across_the_sides():
+    rng = np.random.default_rng(0)
+    rows = {(c, 30 + (c % 3) * 5 + int(rng.integers(5))) for c in range(30) for _ in range(5)}
+    shop = Graph.from_edges(sorted(rows), 45).with_sides(["customer"] * 30 + ["product"] * 15)
+    recipe = Recipe(epochs=3, test=0.0)
+    learner = train(Problem.of_graph(shop, recipe), recipe, heuristics=False).learner
+    pair = next((0, p) for p in range(30, 35) if (0, p) not in rows)
+    explained = explain(learner, shop, *pair)
+    assert explained.reasons
+    assert "item-based filtering" in explained.heuristics
+    assert "common neighbours" not in explained.heuristics
+
+
+def test_a_directed_link_is_explained_from_source_to_target():
+    rng = np.random.default_rng(0)
+    edges = {(t, int(rng.integers(t))) for t in range(5, 60) for _ in range(4)}
+    cites = Graph.from_edges(sorted(edges), 60, directed=True)
+    recipe = Recipe(epochs=3, test=0.0)
+    learner = train(Problem.of_graph(cites, recipe), recipe, heuristics=False).learner
+    pair = next((50, v) for v in range(50) if (50, v) not in edges)
+    ahead, back = explain(learner, cites, *pair), explain(learner, cites, *pair[::-1])
+    assert ahead.score > back.score
+    assert "common successors" in ahead.heuristics

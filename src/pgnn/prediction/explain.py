@@ -52,6 +52,8 @@ _GROUPS = (
     ("division", r"together_"),
     ("distance", r"hops|same_component"),
     ("ends", r"(in_|out_|source_|target_)*(degree|strength|neighbour_|two_hop_|clustering|core|c)"),
+    ("taste", r"item_|peer_|basket_"),
+    ("order", r"role_|level_|bound_|barred_"),
     ("other", r""),
 )
 FEATURES = "features"
@@ -284,15 +286,14 @@ class _Asking:
     """A learner and a graph, with what all pairs that are explained share."""
 
     def __init__(self, learner: AnyLearner, graph: Graph, base_rate: float | None) -> None:
+        if learner.recipe.task == "pair":
+            graph = replace(graph, sides=None)
         self.learner, self.graph = learner, graph
         self.base_rate = default_base_rate(learner, graph) if base_rate is None else base_rate
         self.plain = undirected(graph) if graph.directed else graph
         self._scores_without: dict[tuple[bytes, bytes], float | None] = {}
         self.joined = sorted_distinct(unordered_codes(self.plain.edges().astype(np.int64)))
-        generator = np.random.default_rng(0)
-        first = generator.integers(graph.num_nodes, size=NUM_TYPICAL)
-        other = first + generator.integers(1, max(graph.num_nodes, 2), size=NUM_TYPICAL)
-        self.typical = np.stack([first, other % graph.num_nodes], axis=1)
+        self.typical = _random_pairs(graph, np.random.default_rng(0))
 
     def cases(self, pairs: Pairs) -> list[_Case]:
         """Score pairs, and find the reasons of each."""
@@ -408,6 +409,19 @@ class _Asking:
         return np.asarray(anchor_distances(replace(graph, weights=None), sets).nearest)
 
 
+def _random_pairs(graph: Graph, generator: np.random.Generator) -> Pairs:
+    """Return pairs of different nodes that may be links, ordered at random where links are."""
+    left = right = np.arange(graph.num_nodes)
+    if graph.sides is not None:
+        left, right = graph.sides.left_nodes, graph.sides.right_nodes
+    if graph.sides is not None and not graph.sides.same:
+        other = generator.integers(len(right), size=NUM_TYPICAL)
+        return np.stack([generator.choice(left, NUM_TYPICAL), right[other]], axis=1)
+    first = generator.integers(len(left), size=NUM_TYPICAL)
+    other = first + generator.integers(1, max(len(left), 2), size=NUM_TYPICAL)
+    return np.stack([left[first], left[other % len(left)]], axis=1)
+
+
 # ---------------------------------------------------------------------- words
 
 
@@ -455,9 +469,11 @@ class _Words:
             code = unordered_codes(self._pair[None])
             own = self._pair[None] if is_among(code, self._asking.joined)[0] else none
         if group == "joined":
-            return own
-        if group in (FEATURES, "other"):
+            return self._edge_back if self._asking.graph.has_ordered_links else own
+        if group in (FEATURES, "order", "other"):
             return none
+        if group == "taste":
+            group = "three"
         if group == "ends":
             return self._edges_of_the_ends()
         if group in ("common", "three"):
@@ -469,9 +485,27 @@ class _Words:
         """Return the name of a reason, and its value."""
         return getattr(self, f"_say_{group}")(effect)  # type: ignore[no-any-return]
 
+    @cached_property
+    def _edge_back(self) -> Pairs:
+        """The edge from the target to the source of a directed graph, if there is one."""
+        is_there = self._u in self._asking.graph.neighbors(self._v)
+        return self._pair[None, ::-1] if is_there else np.empty((0, 2), dtype=np.int64)
+
+    def _say_taste(self, effect: float) -> tuple[str, float]:
+        says = self._asking.heuristics(self._pair[None])["item-based filtering"]
+        like = "like" if effect > 0 else "unlike"
+        return f"{like} what {self._name(self._u)} is joined to already", says.score
+
+    def _say_order(self, effect: float) -> tuple[str, None]:
+        what = "fits" if effect > 0 else "is against"
+        return f"the direction {what} the order of the other edges", None
+
     def _say_joined(self, effect: float) -> tuple[str, float]:
         del effect
         is_joined = len(self.evidence("joined")) > 0
+        if self._asking.graph.has_ordered_links:
+            back = f"{'an' if is_joined else 'no'} edge back, from target to source"
+            return back, float(is_joined)
         return ("joined by an edge" if is_joined else "not joined by an edge"), float(is_joined)
 
     def _say_common(self, effect: float) -> tuple[str, float]:
