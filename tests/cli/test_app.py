@@ -14,6 +14,7 @@ COMMANDS = [
     *(["datasets"], ["train"], ["evaluate"], ["embed"], ["predict"], ["explain"]),
     *(["report"], ["reproduce"]),
     *(["bench", "distances"], ["bench", "layer"], ["bench", "train"], ["bench", "pairs"]),
+    ["bench", "updates"],
 ]
 ODD_NAMES = ["a [b]", "[red]x[/red]", "[/]", "müller", "東京", "O'Hara", "-1", "007", "x y"]
 
@@ -278,7 +279,7 @@ def test_path_from_file_to_report_works_for_graphs_of_every_kind(command, tmp_pa
 
     found = document(command("predict", "run", "g.csv", "--top", 3, "-o", "p.csv", "--json"))
     table = pl.read_csv(tmp_path / "p.csv", infer_schema=False)
-    assert [str(link["source"]) for link in found["links"]] == table["source"].to_list()
+    assert [str(link["source"]) for link in found["links"]] == table[:, 0].to_list()
     assert [link["score"] for link in found["links"]] == table["score"].cast(float).to_list()
     assert {str(link[end]) for link in found["links"] for end in ("source", "target")} <= set(ids)
 

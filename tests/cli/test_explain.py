@@ -46,7 +46,7 @@ def test_an_edge_is_explained_without_itself_and_that_is_said(trained, command):
 @pytest.mark.parametrize(
     ("ends", "words"),
     [
-        (("n0", "N5"), "the graph has no node 'N5' (near ids are n5"),
+        (("n0", "N5"), "the graph has no node 'N5'; did you mean 'n5'"),
         (("zzz", "n5"), "the graph has no node 'zzz' (its ids are like"),
         (("n5", "n5"), "a pair must be of two different nodes (got 'n5' twice)"),
     ],

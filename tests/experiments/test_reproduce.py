@@ -2,7 +2,6 @@
 
 import json
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from pgnn import PGNNError
 from pgnn.evaluation.heuristics import HEURISTICS
 from pgnn.experiments import reproduce as module
+from pgnn.experiments import store
 from pgnn.experiments.config import columns_of
 from pgnn.experiments.jobs import HeuristicsJob
 from pgnn.experiments.render import to_png
@@ -281,8 +281,8 @@ def test_reproduce_finds_out_that_it_cannot_write_before_it_runs(runs, start):
 def test_reproduce_reads_its_store_once(runs, start, monkeypatch):
     start(models=None)
     reads = []
-    read_text = Path.read_text
-    monkeypatch.setattr(Path, "read_text", lambda self: reads.append(self) or read_text(self))
+    read_file = store.read_file
+    monkeypatch.setattr(store, "read_file", lambda path: reads.append(path) or read_file(path))
     start(models=None, resume=True, runs=3)
     assert reads == [start.path]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzz import fuzz
+import fuzz
 
 HERE = Path(__file__).parent
 CORPUS = sorted((HERE / "corpus").iterdir())
