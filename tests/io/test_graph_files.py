@@ -87,7 +87,7 @@ def test_read_graph_of_any_text_table_equals_graph_from_memory(file):
     assert graph.dropped_repeats == expected.dropped_repeats
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)  # parquet is read by a process of its own
 @given(edge_lists(st.one_of(integer_ids, any_ids)), st.booleans(), st.booleans())
 @example([("1", "2"), ("2", "x")], False, False)
 def test_read_graph_of_parquet_equals_graph_from_memory(edges, directed, weighted):

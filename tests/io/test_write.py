@@ -76,7 +76,7 @@ def test_write_scores_of_no_pairs_writes_the_header(tmp_path):
     assert kinds == [pl.String, pl.String, pl.Float64]
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)  # parquet is read by a process of its own
 @given(
     st.lists(any_ids, min_size=1, max_size=6, unique=True), st.sampled_from([".csv", ".parquet"])
 )
