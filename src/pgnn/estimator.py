@@ -154,13 +154,13 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             PGNNError: If the graph is too small to be split, or the recipe's `test` is 0.
         """
         check_is_fitted(self, "learner_")
-        found = _test_auc(self.learner_, _read(X, y, self.learner_.recipe))
-        if found is None:
+        area = _test_auc(self.learner_, _read(X, y, self.learner_.recipe))
+        if area is None:
             raise PGNNError(
                 "the recipe has test=0, which left no pairs to judge by; fit with a recipe that "
                 "has a share, such as Recipe(test=0.1)"
             )
-        return found
+        return area
 
     def score_pairs(
         self, X: GraphLike, pairs: ArrayLike | Iterable[tuple[Any, Any]], *, ids: bool = False

@@ -177,8 +177,8 @@ def heuristic_scores(graph: Graph, pairs: ArrayLike, name: str) -> Scores:
     names = heuristic_names(graph)
     if name not in names:
         raise PGNNError(f"there is no heuristic {name!r}; choose one of {', '.join(names)}")
-    asked = _Asked.of(graph, pairs)
-    return asked.katz() if name == "katz" else asked.of_proximities()[name]
+    question = _Asked.of(graph, pairs)
+    return question.katz() if name == "katz" else question.of_proximities()[name]
 
 
 def all_heuristics(graph: Graph, pairs: ArrayLike) -> dict[str, Scores]:
@@ -202,10 +202,10 @@ def all_heuristics(graph: Graph, pairs: ArrayLike) -> dict[str, Scores]:
         >>> scores["shortest path"].tolist(), scores["3-paths"].tolist()
         ([-3.0], [0.5])
     """
-    asked = _Asked.of(graph, pairs)
-    scores = asked.of_proximities()
-    if _katz_work(asked.plain, asked.pairs) <= KATZ_WORK:
-        scores["katz"] = asked.katz()
+    question = _Asked.of(graph, pairs)
+    scores = question.of_proximities()
+    if _katz_work(question.plain, question.pairs) <= KATZ_WORK:
+        scores["katz"] = question.katz()
     return {name: scores[name] for name in heuristic_names(graph) if name in scores}
 
 

@@ -493,8 +493,8 @@ def hide_pairs(
     if (pairs[:, 0] == pairs[:, 1]).any():
         raise PGNNError("a pair must be of two different nodes (got a node with itself)")
     edges = graph.edges().astype(np.int64)
-    asked = sorted_distinct(unordered_codes(pairs))
-    hidden = is_among(unordered_codes(edges), asked)
+    codes_asked = sorted_distinct(unordered_codes(pairs))
+    hidden = is_among(unordered_codes(edges), codes_asked)
     if ordered:
         codes = np.sort(edge_codes(pairs, graph.num_nodes, directed=True))
         hidden = is_among(edge_codes(edges, graph.num_nodes, directed=True), codes)
@@ -505,7 +505,7 @@ def hide_pairs(
         )
     seen = graph.with_edges(~hidden) if hidden.any() else graph
     if labels is None:
-        joined = sorted_distinct(np.concatenate([unordered_codes(edges), asked]))
+        joined = sorted_distinct(np.concatenate([unordered_codes(edges), codes_asked]))
         generator = np.random.default_rng(rng)
         others = draw_negatives(generator, seen, joined, len(pairs), kind=negatives)
         return seen, PairSet.join(pairs, others), int(hidden.sum())

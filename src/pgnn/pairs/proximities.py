@@ -201,29 +201,29 @@ def pair_proximities(
         >>> q.column("degree_min").tolist()
         [2.0, 1.0]
     """
-    asked = _checked_pairs(pairs, graph)
+    checked = _checked_pairs(pairs, graph)
     _check(weights, max_hops, method)
     threads = resolve_threads(num_threads)
     one_of("ends", ends, tuple(_WHICH))
     names = proximity_columns(graph.directed, ends)
-    if not len(asked):
+    if not len(checked):
         return PairProximities(np.empty((0, len(names)), dtype=np.float32), names)
-    turned = asked[:, 0] > asked[:, 1]
+    turned = checked[:, 0] > checked[:, 1]
     if not graph.directed:
-        asked = low_high(asked)  # one orientation, so that (v, u) has the same values
-    job = _Job.of(graph, asked, weights, max_hops, method, threads)
+        checked = low_high(checked)  # one orientation, so that (v, u) has the same values
+    job = _Job.of(graph, checked, weights, max_hops, method, threads)
     if graph.directed:
         columns, notes = _directed(job, progress)
     else:
         columns, notes = _undirected(job, progress, turned if ends == "ordered" else None)
-    values = np.empty((len(asked), len(names)), dtype=np.float32)
+    values = np.empty((len(checked), len(names)), dtype=np.float32)
 
     def write(block: range, _: None) -> None:
         rows = slice(block.start, block.stop)
         for place, name in enumerate(names):
             values[rows, place] = columns[name][rows]
 
-    in_blocks(write, len(asked), _BLOCK_ROWS, lambda: None, 1)  # few rows stay in the cache
+    in_blocks(write, len(checked), _BLOCK_ROWS, lambda: None, 1)  # few rows stay in the cache
     return PairProximities(values, names, " ".join(filter(None, notes)))
 
 
@@ -460,15 +460,15 @@ def _core_note(limited: int) -> list[str]:
 
 def _checked_pairs(pairs: ArrayLike, graph: Graph) -> Pairs:
     check_graph(graph)
-    asked = as_pairs(pairs, graph.num_nodes)
-    loops = np.flatnonzero(asked[:, 0] == asked[:, 1])
+    checked = as_pairs(pairs, graph.num_nodes)
+    loops = np.flatnonzero(checked[:, 0] == checked[:, 1])
     if len(loops):
         at = int(loops[0])
         raise PGNNError(
             f"pairs must be of two different nodes (got pairs[{at}] = "
-            f"({asked[at, 0]}, {asked[at, 1]}))"
+            f"({checked[at, 0]}, {checked[at, 1]}))"
         )
-    return asked
+    return checked
 
 
 def _check(weights: str, max_hops: int, method: str) -> None:

@@ -76,8 +76,8 @@ def candidate_pairs(
 
     Example:
         >>> path = Graph.from_edges([(0, 1), (1, 2), (2, 3)])
-        >>> found = candidate_pairs(path)
-        >>> found.pairs.tolist(), found.how
+        >>> candidates = candidate_pairs(path)
+        >>> candidates.pairs.tolist(), candidates.how
         ([[0, 2], [0, 3], [1, 3]], 'all 3 pairs without an edge')
     """
     _check_positive("limit", limit)
@@ -85,11 +85,11 @@ def candidate_pairs(
     if metric not in ("dot", "distance"):
         raise PGNNError(f'metric must be "dot" or "distance" (got {metric!r})')
     n = graph.num_nodes
-    asked = np.arange(n) if nodes is None else _as_nodes("nodes", nodes, n)
+    sources = np.arange(n) if nodes is None else _as_nodes("nodes", nodes, n)
     rows = None if embedding is None else _as_embedding(embedding, n)
     if graph.directed:
         graph = replace(Graph.from_edges(graph.edges(), n), sides=graph.sides)
-    job = _Job(graph, asked, include_edges, limit, np.random.default_rng(rng))
+    job = _Job(graph, sources, include_edges, limit, np.random.default_rng(rng))
     return job.all_pairs() if job.total <= limit else job.likely(rows, num_neighbours, metric)
 
 
@@ -237,11 +237,11 @@ class _Job:
         n, count, sides = self.graph.num_nodes, len(self.asked), self.graph.sides
         pairs = count * (n - 1) - count * (count - 1) // 2
         if sides is not None:
-            asked = [int(side[self.asked].sum()) for side in (sides.left, sides.right)]
+            counts = [int(side[self.asked].sum()) for side in (sides.left, sides.right)]
             others = [len(sides.right_nodes), len(sides.left_nodes)]
-            pairs = asked[0] * others[0] + asked[1] * others[1] - asked[0] * asked[1]
+            pairs = counts[0] * others[0] + counts[1] * others[1] - counts[0] * counts[1]
             if sides.same:
-                pairs = asked[0] * (others[0] - 1) - asked[0] * (asked[0] - 1) // 2
+                pairs = counts[0] * (others[0] - 1) - counts[0] * (counts[0] - 1) // 2
         return pairs if self.include_edges else pairs - len(self.joined)
 
     @property

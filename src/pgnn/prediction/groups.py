@@ -201,11 +201,11 @@ def _divide(
     rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
     if num_groups == 1:
         return np.zeros(n, dtype=np.int64), way
-    found = KMeans(num_groups, n_init=10, random_state=rng).fit_predict(rows)
-    sizes = np.bincount(found, minlength=num_groups)
+    groups = KMeans(num_groups, n_init=10, random_state=rng).fit_predict(rows)
+    sizes = np.bincount(groups, minlength=num_groups)
     place = np.empty(num_groups, dtype=np.int64)
     place[np.argsort(-sizes, kind="stable")] = np.arange(num_groups)
-    return place[found], way
+    return place[groups], way
 
 
 def _leading(similarity: sp.csr_array, count: int) -> tuple[Floats, Floats]:

@@ -159,12 +159,12 @@ def score_pairs(
 
 def _asked_pairs(graph: Graph, pairs: ArrayLike, *, ordered: bool) -> tuple[NDArray[np.int64], int]:
     """Return pairs of two different nodes, and how many of them are edges."""
-    asked = as_pairs(pairs, graph.num_nodes)
-    if (asked[:, 0] == asked[:, 1]).any():
+    checked = as_pairs(pairs, graph.num_nodes)
+    if (checked[:, 0] == checked[:, 1]).any():
         raise PGNNError("a pair must be of two different nodes (got a node with itself)")
     joined = np.sort(edge_codes(graph.edges(), graph.num_nodes, directed=ordered))
-    own = is_among(edge_codes(asked, graph.num_nodes, directed=ordered), joined)
-    return asked, int(np.count_nonzero(own))
+    own = is_among(edge_codes(checked, graph.num_nodes, directed=ordered), joined)
+    return checked, int(np.count_nonzero(own))
 
 
 def _is_ordered(learner: AnyLearner) -> bool:
@@ -262,8 +262,8 @@ def default_base_rate(learner: AnyLearner, graph: Graph) -> float:
     """Return the share of links among non-edges that training assumed."""
     if not isinstance(learner, PairLearner) or learner.recipe.task == "pair":
         return 0.5
-    asked = graph
+    plain = graph
     if graph.directed and not _is_ordered(learner):
-        asked = undirected(graph)
-    num_links, free = len(asked.links()), asked.num_free_pairs
+        plain = undirected(graph)
+    num_links, free = len(plain.links()), plain.num_free_pairs
     return float(np.clip(MISSING * num_links / max(free, 1), 1e-9, 0.5))

@@ -232,10 +232,10 @@ class _Run:
             loss = binary_cross_entropy_with_logits(logits, labels)
             loss = (loss + self._turned_loss(scores, rows, self.batch)) * self.heads.num_members
             loss.backward()  # type: ignore[no-untyped-call]
-            done = (self.round - 1) * self.steps_per_round + step + 1
-            self.optimizer.step(self._rate(done))
+            num_steps = (self.round - 1) * self.steps_per_round + step + 1
+            self.optimizer.step(self._rate(num_steps))
             total += float(loss.detach())
-            share = 1 - min(_EMA, done / (done + 9))
+            share = 1 - min(_EMA, num_steps / (num_steps + 9))
             torch._foreach_lerp_(self.average, [p.detach() for p in self.parameters], share)
         loss_mean = total / self.steps_per_round / self.heads.num_members
         if not math.isfinite(loss_mean):

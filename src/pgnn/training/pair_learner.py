@@ -331,9 +331,11 @@ class PairLearner:
         """Describe at most so many pairs whose labels are known, of each label half."""
         rows = []
         for label in (True, False):
-            found = np.flatnonzero(pair_set.labels == label)
+            of_label = np.flatnonzero(pair_set.labels == label)
             count = max(1, int(most / 2))
-            rows.append(found if len(found) <= count else rng.choice(found, count, replace=False))
+            rows.append(
+                of_label if len(of_label) <= count else rng.choice(of_label, count, replace=False)
+            )
         pairs = pair_set.pairs[np.concatenate(rows)]
         negative = np.arange(len(rows[0]), len(pairs))
         none = np.zeros(len(pairs), dtype=np.float32)

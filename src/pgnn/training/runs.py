@@ -194,19 +194,19 @@ def _metrics(place: Path) -> dict[str, Any]:
             )
         raise PGNNError(f"{place}: is no run directory (it has no metrics.json)")
     try:
-        found = json.loads(read_file(path))
-        version = found["format"]
-        if not isinstance(version, int) or not isinstance(found["sha256"], dict):
+        document = json.loads(read_file(path))
+        version = document["format"]
+        if not isinstance(version, int) or not isinstance(document["sha256"], dict):
             raise TypeError("format")
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise PGNNError(f"{path}: is damaged ({error}); train anew") from error
     if version > FORMAT:
         raise PGNNError(f"{path}: the run has format {version}, newer than {FORMAT}; update pgnn")
-    if version == 1 and found.get("model") == BEST:
+    if version == 1 and document.get("model") == BEST:
         raise PGNNError(
             f"{path}: the run is of an earlier version, whose {BEST} was another model; train anew"
         )
-    return dict(found)
+    return dict(document)
 
 
 # ---------------------------------------------------------------------- single files

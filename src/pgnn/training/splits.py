@@ -346,15 +346,15 @@ def _edge_parts(
     ordered: bool = False,
 ) -> list[NDArray[np.intp]]:
     """Return which edges go to each part; both directions of a pair to the same, if unordered."""
-    asked = _asked_edges(graph)
-    codes = edge_codes(graph.edges()[asked], graph.num_nodes, directed=True)
+    links = _asked_edges(graph)
+    codes = edge_codes(graph.edges()[links], graph.num_nodes, directed=True)
     if not ordered:
-        codes = unordered_codes(as_pairs(graph.edges())[asked])
+        codes = unordered_codes(as_pairs(graph.edges())[links])
     joined, which = np.unique(codes, return_inverse=True)
     of_what = "edges" if ordered else "pairs of joined nodes"
     sizes = _part_sizes(len(joined), val, test, of_what)
     part = generator.permutation(np.repeat(np.arange(len(_PARTS)), sizes))[which]
-    return [asked[part == index] for index in range(len(_PARTS))]
+    return [links[part == index] for index in range(len(_PARTS))]
 
 
 def _asked_edges(graph: Graph) -> NDArray[np.intp]:
@@ -618,10 +618,10 @@ def _parts_by_time(
     degrees = np.bincount(edges[~chosen].ravel(), minlength=graph.num_nodes)
     joined = chosen & (degrees[edges] > 0).all(axis=1)
     chosen = joined if joined.any() else chosen
-    asked = np.zeros(len(edges), dtype=bool)
-    asked[_asked_edges(graph)] = True
+    is_link = np.zeros(len(edges), dtype=bool)
+    is_link[_asked_edges(graph)] = True
     none = np.empty(0, dtype=np.intp)
-    return [np.flatnonzero(asked & ~chosen), np.flatnonzero(asked & chosen), none]
+    return [np.flatnonzero(is_link & ~chosen), np.flatnonzero(is_link & chosen), none]
 
 
 @dataclass(frozen=True, eq=False)

@@ -105,20 +105,20 @@ def _ranked(search: _Search, visits: NDArray[np.int64], wanted: int) -> Ranked:
     quota, circle = _quota(counts, wanted), np.argsort(order)
     sizes = np.minimum(counts, quota)
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    found = np.empty(starts[-1], dtype=np.int32)
+    targets = np.empty(starts[-1], dtype=np.int32)
 
     def more_scratch() -> tuple[NDArray[Any], ...]:
         return (*search.scratch(), np.empty(quota, dtype=np.int64))
 
     def rank(block: range, scratch: tuple[NDArray[Any], ...]) -> None:
         span = block.start, block.stop
-        _rank_reached(*rows, sources, *span, caps, order, *scratch, circle, starts, found)
+        _rank_reached(*rows, sources, *span, caps, order, *scratch, circle, starts, targets)
 
     run_blocks(rank, blocks, more_scratch, threads)
-    ranks = np.arange(len(found)) - np.repeat(starts[:-1], sizes)
+    ranks = np.arange(len(targets)) - np.repeat(starts[:-1], sizes)
     sampled = bool(((np.diff(rows.indptr) > caps[-1]) & (visits > 0)).any())
     whole = quota >= counts.max() and not sampled
-    return Ranked(np.repeat(sources, sizes), found, ranks, bool(whole))
+    return Ranked(np.repeat(sources, sizes), targets, ranks, bool(whole))
 
 
 @njit(nogil=True, cache=True)

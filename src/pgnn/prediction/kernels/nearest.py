@@ -38,7 +38,7 @@ class _Search(NamedTuple):
 
     def run(self, kernel: Callable[..., None], count: int, width: int, *inputs: Any) -> Any:
         """Fill `[count, width]` by blocks on threads."""
-        found = np.empty((count, width), dtype=np.int32)
+        nearest = np.empty((count, width), dtype=np.int32)
         n, circle = len(self.order), np.argsort(self.order)
 
         def make_scratch() -> tuple[NDArray[Any], ...]:
@@ -48,11 +48,11 @@ class _Search(NamedTuple):
 
         def work(block: range, scratch: tuple[NDArray[Any], ...]) -> None:
             read = (*self.barred, self.x, self.dot, self.order)
-            kernel(*read, *scratch, circle, *inputs, block.start, block.stop, found)
+            kernel(*read, *scratch, circle, *inputs, block.start, block.stop, nearest)
 
         blocks = [range(i, min(i + _BLOCK, count)) for i in range(0, count, _BLOCK)]
         run_blocks(work, blocks, make_scratch, resolve_threads(None))
-        return found
+        return nearest
 
 
 def nearest_rows(
@@ -84,13 +84,13 @@ def nearest_rows(
     width = min(width, n - 1)
     exact = len(sources) * n * x.shape[1] <= _EXACT_PRODUCTS
     if exact:
-        found = search.run(_nearest_of_all, len(sources), width, sources)
+        nearest = search.run(_nearest_of_all, len(sources), width, sources)
     else:
-        found = _nearly_nearest(search, width, generator)[sources]
-    there = found >= 0
-    ranks = np.broadcast_to(np.arange(width), found.shape)[there]
+        nearest = _nearly_nearest(search, width, generator)[sources]
+    there = nearest >= 0
+    ranks = np.broadcast_to(np.arange(width), nearest.shape)[there]
     source = np.repeat(sources, there.sum(axis=1))
-    return Ranked(source, found[there], ranks, True), exact
+    return Ranked(source, nearest[there], ranks, True), exact
 
 
 def _nearly_nearest(search: _Search, width: int, generator: np.random.Generator) -> Any:
