@@ -186,8 +186,9 @@ def _fit(
 ) -> tuple[PairHeads, NDArray[np.float64]]:
     """Train heads and return them with the logits of each member, `[members, m]`."""
     recipe = Recipe(model="pgnn-best", seed=seed).resolved(1)
-    torch.manual_seed(seed)
-    heads = PairHeads(data.columns.shape[1], num_members=MEMBERS, width=width)
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        heads = PairHeads(data.columns.shape[1], num_members=MEMBERS, width=width)
     fit_heads(heads, replace(data, columns=_scale(data, seed)(data.columns)), recipe)
     return heads, _score(heads, data, columns, seed)
 

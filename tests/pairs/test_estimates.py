@@ -5,27 +5,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from pairs.kernels.test_lanes import dense, matrix_of
 from pgnn import Graph
 from pgnn.pairs import estimates
 from pgnn.pairs.estimates import Spectrum, estimated_walks
 from pgnn.pairs.kernels.counts import find_entries
-from pgnn.pairs.walks import LENGTHS, RESTARTS, WalkMatrix, exact_walks
+from pgnn.pairs.walks import LENGTHS, RESTARTS, exact_walks
 from strategies import graphs
 
 GRID = Graph.from_networkx(nx.grid_2d_graph(9, 16))  # not a square, which has eigenvalues twice
 MIXING = Graph.from_networkx(nx.random_regular_graph(12, 200, seed=0))
-
-
-def matrix_of(graph):
-    strengths = np.ones(len(graph.indices)) if graph.weights is None else graph.weights
-    return WalkMatrix.of(graph, strengths.astype(np.float64))
-
-
-def dense(matrix):
-    graph = matrix.graph
-    s = np.zeros((graph.num_nodes, graph.num_nodes))
-    s[np.repeat(np.arange(graph.num_nodes), graph.degrees), graph.indices] = matrix.entries
-    return s
 
 
 def both_ways(graph, pairs, num_threads=1):

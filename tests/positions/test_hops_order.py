@@ -7,8 +7,9 @@ import numpy as np
 from hypothesis import given, settings
 
 from pgnn import Graph, anchor_distances
+from pgnn.graph import keeping
 from pgnn.positions import hops as order
-from pgnn.positions.hops import is_kept, relabelled, row_arrays
+from pgnn.positions.hops import has_order, relabelled, row_arrays
 from strategies import graphs
 
 
@@ -48,25 +49,25 @@ def test_neighbours_are_close_in_the_order():
     assert np.abs(u - v).max() == 1
 
 
-def test_order_is_kept_with_the_graph_and_gone_with_it():
+def test_order_has_order_with_the_graph_and_gone_with_it():
     graph = strip()
-    assert not is_kept(graph)
+    assert not has_order(graph)
     first = relabelled(graph)
-    assert is_kept(graph)
+    assert has_order(graph)
     assert relabelled(graph)[0] is first[0]
-    assert not is_kept(strip())  # an equal graph is not the same graph
+    assert not has_order(strip())  # an equal graph is not the same graph
     key = id(graph)
-    assert key in order._kept
+    assert key in keeping._kept
     del graph
     gc.collect()
-    assert key not in order._kept
+    assert key not in keeping._kept
 
 
 def test_search_attaches_nothing_to_the_graph():
     graph = strip()
     before, size = dict(vars(graph)), len(pickle.dumps(graph))
     anchor_distances(graph, [[0]])
-    assert is_kept(graph)
+    assert has_order(graph)
     assert vars(graph) == before
     assert len(pickle.dumps(graph)) == size
 
@@ -75,4 +76,4 @@ def test_order_of_a_large_graph_is_not_kept(monkeypatch):
     monkeypatch.setattr(order, "_KEPT_ENTRIES", 10)
     graph = strip()
     relabelled(graph)
-    assert not is_kept(graph)
+    assert not has_order(graph)

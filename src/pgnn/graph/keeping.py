@@ -40,3 +40,8 @@ def keep(graph: Graph, name: str, make: Callable[[], Value]) -> Value:
         values[name] = make()
     value: Value = values[name]
     return value
+
+
+def is_kept(graph: Graph, name: str) -> bool:
+    """Return whether a value is there already."""
+    return name in _kept.get(id(graph), ())

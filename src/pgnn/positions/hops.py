@@ -5,7 +5,6 @@ Kernels that sweep over all nodes do so in an order in which neighbours are clos
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -14,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgnn.graph import Graph
+from pgnn.graph.keeping import is_kept, keep
 from pgnn.positions.anchors import AnchorSets
 from pgnn.positions.kernels import search as kernels
 from pgnn.positions.kernels.rows import ROW_BYTES, empty_rows
 from pgnn.positions.kernels.search import Rows
 from pgnn.threads import Progress, Scratch, run_blocks
 
-_KEPT_ENTRIES = 1 << 20  # orders of graphs with at most this many entries of `indices` are kept
-
-# Training searches the same small graph thousands of times, so its order is kept, by the graph's id
-# (graphs are compared by their arrays, which takes longer than a search), until the graph is gone.
-_kept: dict[int, tuple[NDArray[np.uint32], Rows]] = {}
+# Training searches the same small graph thousands of times, so its order is kept. That of a graph
+# with more entries of `indices` is found anew.
+_KEPT_ENTRIES = 1 << 20
+_ORDER = "Cuthill-McKee order"
 
 
 def row_arrays(graph: Graph) -> Rows:
@@ -45,18 +44,14 @@ def relabelled(graph: Graph) -> tuple[NDArray[np.uint32], Rows]:
         The new index of each node, and the rows of the graph with nodes so numbered; neighbours
         within a row are not sorted. A small graph's order is kept as long as the graph lives.
     """
-    order = _kept.get(id(graph))
-    if order is None:
-        order = _relabel(graph)
-        if len(graph.indices) <= _KEPT_ENTRIES:
-            _kept[id(graph)] = order
-            weakref.finalize(graph, _kept.pop, id(graph), None)
-    return order
+    if len(graph.indices) > _KEPT_ENTRIES:
+        return _relabel(graph)
+    return keep(graph, _ORDER, lambda: _relabel(graph))
 
 
-def is_kept(graph: Graph) -> bool:
+def has_order(graph: Graph) -> bool:
     """Return whether the graph's order is known from an earlier search."""
-    return id(graph) in _kept
+    return is_kept(graph, _ORDER)
 
 
 def _relabel(graph: Graph) -> tuple[NDArray[np.uint32], Rows]:
@@ -183,7 +178,7 @@ def hop_distances(
     """Search from all sets; returns (hops, nearest), `[n, k]` each, -1 where unreachable."""
     job = _Job(graph, sets, cutoff, num_threads, _rising(progress))
     result: tuple[NDArray[Any], NDArray[np.int32]] | None = None
-    if cutoff is not None or not is_kept(graph):  # an order is kept only after levels gave up
+    if cutoff is not None or not has_order(graph):  # an order is kept only after levels gave up
         result = search_by_levels(job)
     for key_type, hops_type in ((np.uint32, np.int16), (np.uint64, np.int32)):
         if result is None:
