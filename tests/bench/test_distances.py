@@ -7,7 +7,7 @@ import pytest
 
 from pgnn import PGNNError, anchor_distances, sample_anchor_sets
 from pgnn.bench import distances as bench
-from pgnn.bench.graphs import grid_graph
+from pgnn.bench.graphs import grid_graph, weighted_graph
 
 
 @pytest.fixture
@@ -28,6 +28,36 @@ def test_measure_reports_ratios_of_what_it_measured():
     result = anchor_distances(graph, sets)
     arrays = graph.indptr, graph.indices, result.hops, result.nearest
     assert row.result_and_graph_bytes == sum(array.nbytes for array in arrays) < row.peak_bytes
+
+
+def test_measure_computes_what_the_family_says(monkeypatch):
+    calls = []
+
+    def compute(graph, sets, num_threads):
+        calls.append((graph.num_nodes, len(sets), num_threads))
+        return np.zeros((3, 5))
+
+    family = bench.Family(
+        lambda: weighted_graph(grid_graph(2, 3), rng=0),
+        repeats=1,
+        scipy_sets=2,
+        compute=compute,
+        scipy=lambda graph, sets, sampled: float(len(sampled)),
+        compile=lambda: None,
+    )
+    monkeypatch.setitem(bench.FAMILIES, "other", family)
+    row = bench.measure("other", num_threads=1)
+    assert calls == [(6, row.sets, 1)] * 2
+    assert row.scipy_seconds == row.sets
+    assert row.result_and_graph_bytes == 3 * 5 * 8 + 7 * 8 + 14 * 4 + 14 * 8
+
+
+def test_scipy_searches_lengths_of_a_weighted_graph(monkeypatch):
+    searched = []
+    monkeypatch.setattr(bench, "best_time", lambda call, _: searched.append(call()) or 2.0)
+    graph, sets = weighted_graph(grid_graph(3, 3), rng=0), sample_anchor_sets(9, rng=0)
+    bench.scipy_time(graph, sets, [1])
+    assert searched[0][0].tolist() == anchor_distances(graph, sets).lengths[:, 1].tolist()
 
 
 def test_scipy_time_is_of_the_sampled_sets_alone(monkeypatch):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgnn import Graph, PGNNError
-from pgnn.bench.graphs import grid_graph, preferential_graph, random_graph
+from pgnn.bench.graphs import grid_graph, preferential_graph, random_graph, weighted_graph
 
 
 @given(data=st.data(), num_nodes=st.integers(1, 12), seed=st.integers(0, 99))
@@ -47,3 +47,12 @@ def test_preferential_graph_grows_hubs():
     assert degrees.max() > 20 * degrees.mean()
     assert degrees[:50].mean() > 5 * degrees[-2500:].mean()
     assert nx.is_connected(graph.to_networkx())
+
+
+def test_weighted_graph_keeps_the_edges_and_draws_lengths():
+    graph = grid_graph(30, 40)
+    weighted = weighted_graph(graph, rng=0)
+    assert weighted.edges().tolist() == graph.edges().tolist()
+    weights = weighted.edge_weights()
+    assert 0 < weights.min() < 0.01
+    assert 0.99 < weights.max() <= 1

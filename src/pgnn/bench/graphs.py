@@ -41,6 +41,17 @@ def grid_graph(height: int, width: int) -> Graph:
     return Graph.from_edges(np.concatenate([across, down]), height * width)
 
 
+def weighted_graph(graph: Graph, *, rng: int | np.random.Generator) -> Graph:
+    """Give every edge a random length, evenly from above 0 up to 1.
+
+    Example:
+        >>> weighted_graph(grid_graph(2, 3), rng=0)
+        Graph(num_nodes=6, num_edges=7, weighted)
+    """
+    weights = 1 - np.random.default_rng(rng).random(graph.num_edges)
+    return Graph.from_edges(graph.edges(), graph.num_nodes, weights=weights)
+
+
 def preferential_graph(
     num_nodes: int, edges_per_node: int, *, rng: int | np.random.Generator
 ) -> Graph:

@@ -43,9 +43,10 @@ def bench_distances(
 
     The families of graphs are random-3000 (the only one that the released
     method, which searches all pairs, is measured on), random, grid,
-    preferential and random-1m (needs 3 GB). Each is measured in a process of
-    its own, so that peaks of memory do not mix. scipy searches one set per
-    call: a sample of the sets is measured, and the time for all is estimated.
+    preferential, random-1m (needs 3 GB), and with lengths of edges
+    weighted-random and weighted-grid. Each is measured in a process of its
+    own, so that peaks of memory do not mix. scipy searches one set per call:
+    a sample of the sets is measured, and the time for all is estimated.
 
     For example:
 
@@ -59,7 +60,7 @@ def bench_distances(
             status.update(f"measuring {name} ...")
             rows += run([name], threads)
             if not as_json:
-                people.print(f"  {name}: {rows[-1].seconds:.4g} s, {rows[-1].ratio:.0f}x scipy")
+                people.print(f"  {name}: {rows[-1].seconds:.4g} s, {_times(rows[-1].ratio)} scipy")
     if as_json:
         typer.echo(json.dumps({"rows": [asdict(row) for row in rows]}, indent=2))
         return
@@ -263,6 +264,11 @@ def _layer_table(rows: list[layer_bench.Row]) -> Table:
     return table
 
 
+def _times(ratio: float) -> str:
+    """Write a ratio with a decimal where that matters."""
+    return f"{ratio:.1f}x" if ratio < 20 else f"{ratio:.0f}x"
+
+
 def _distances_table(rows: list[distances_bench.Row]) -> Table:
     table = Table(title=f"Distance to and nearest member of k sets, {rows[0].threads} threads")
     for name in ("family", "nodes", "edges", "sets", "seconds", "scipy s", "ratio", "peak/held"):
@@ -278,7 +284,7 @@ def _distances_table(rows: list[distances_bench.Row]) -> Table:
             f"{row.sets}",
             f"{row.seconds:.4g}",
             f"{row.scipy_seconds:.4g} ({row.scipy_sets_measured} sets)",
-            f"{row.ratio:.0f}x",
+            _times(row.ratio),
             f"{row.peak_bytes / row.result_and_graph_bytes:.2f}",
             "" if released is None else f"{released:.4g}",
             "" if row.released_ratio is None else f"{row.released_ratio:,.0f}x",
