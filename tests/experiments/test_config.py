@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pgnn import PGNNError
-from pgnn.experiments.config import COLUMNS, columns_of, setup_of
+from pgnn.experiments.config import COLUMNS, columns_of, is_whole, setup_of
 from pgnn.names import BEST, LABELS, MODELS, TABLE_ROWS
 from pgnn.nn import PRESETS, make_baseline
 from pgnn.training.recipe import Recipe
@@ -149,26 +149,27 @@ def test_paper_setup_has_clean_choices(name):
 @pytest.mark.parametrize("name", COLUMNS)
 def test_setups_judge_the_best_epoch_and_hide_no_folds_as_the_paper(name, protocol):
     recipe = setup_of(name, protocol, "gcn").recipe
-    assert (recipe.judged, recipe.folds, recipe.patience) == ("epoch", 0, 30)
+    assert (recipe.judged, recipe.folds) == ("epoch", 0)
     assert (recipe.hidden_channels, recipe.dropout) == (32, 0.5)
 
 
-@pytest.mark.parametrize("name", ["grid-t", "communities-t", "grid", "communities"])
+@pytest.mark.parametrize("name", ["grid-t", "communities-t", "grid", "communities", "email"])
 def test_small_columns_train_as_long_and_judge_as_often_as_the_released_code(name):
     recipe = setup_of(name, "released", "gcn").recipe
     assert (recipe.epochs, recipe.eval_every, recipe.max_pairs) == (2000, 10, None)
+    assert recipe.patience == 30
 
 
 @pytest.mark.parametrize("protocol", ["paper", "released"])
 @pytest.mark.parametrize("name", COLUMNS)
-def test_shortened_columns_differ_in_length_alone(name, protocol):
+def test_large_columns_differ_in_their_steps_alone_and_have_time_to_settle(name, protocol):
     setup, whole = setup_of(name, protocol, "gcn"), setup_of("grid", protocol, "gcn")
-    same = {"epochs": 1, "batch_graphs": 1, "eval_every": 1, "max_pairs": None}
-    assert replace(setup, recipe=replace(setup.recipe, **same)) == replace(
-        whole, recipe=replace(whole.recipe, **same)
+    steps = {"epochs": 1, "batch_graphs": 1, "eval_every": 1, "max_pairs": None, "patience": 1}
+    assert replace(setup, recipe=replace(setup.recipe, **steps)) == replace(
+        whole, recipe=replace(whole.recipe, **steps)
     )
-    assert setup.recipe.epochs <= whole.recipe.epochs
-    assert (setup != whole) == (name in ("email", "protein", "ppi"))
+    assert setup.recipe.epochs >= 300
+    assert (setup != whole) == (name in ("protein", "ppi"))
 
 
 @pytest.mark.parametrize("protocol", ["paper", "released"])
@@ -179,11 +180,21 @@ def test_setups_are_those_of_all_models_but_for_the_draws_of_pagerank(name, prot
         assert setup_of(name, protocol, model) == first
     by_walks = setup_of(name, protocol, "pgnn-p-2l").recipe
     assert (first.recipe.eval_draws, first.recipe.c) == (1, None)
-    if name == "ppi":
-        assert (by_walks.epochs, by_walks.eval_every, by_walks.c) == (3, 1, 0.25)
-        assert by_walks.eval_draws == 1
-    else:
-        assert by_walks == replace(first.recipe, eval_draws=PRESETS["pgnn-p-2l"].eval_draws)
+    assert by_walks == replace(first.recipe, eval_draws=PRESETS["pgnn-p-2l"].eval_draws)
+
+
+@pytest.mark.parametrize(
+    ("epochs", "best_epoch", "whole"),
+    [(20, 14, False), (400, 400, True), (75, 15, True), (70, 15, False), (399, 350, False)],
+)
+def test_a_run_is_whole_if_it_stopped_improving_or_used_its_epochs(epochs, best_epoch, whole):
+    run = {"column": "ppi", "model": "gat", "protocol": "paper", "seed": 0}
+    assert is_whole({**run, "epochs": epochs, "best_epoch": best_epoch}) == whole
+
+
+@pytest.mark.parametrize("row", [{"model": "shortest path"}, {"model": BEST, "epochs": 12}])
+def test_what_has_no_epochs_of_the_table_is_whole(row):
+    assert is_whole({"column": "ppi", "protocol": "paper", "seed": 0, "best_epoch": 9, **row})
 
 
 def test_setups_do_not_change():

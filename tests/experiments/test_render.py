@@ -71,6 +71,17 @@ def test_markdown_marks_only_cells_that_differ(record):
     ]
 
 
+def test_markdown_marks_cells_with_runs_that_were_cut_short(record):
+    records = [
+        record("ppi", epochs=20, best_epoch=20),
+        record("ppi", "gin", epochs=75, best_epoch=15),
+    ]
+    text = to_markdown(compare(records, [COLUMNS["ppi"]], "paper"))
+    assert [("†" in cell) for _, cell in rows_of(text)[2:]] == [True, False]
+    assert "`†`: some of its runs ended before they stopped improving" in text
+    assert "†" not in to_markdown(compare(records[1:], [COLUMNS["ppi"]], "paper"))
+
+
 def test_markdown_says_what_it_shows(record):
     records = [record(protocol="released", seed=seed) for seed in range(3)]
     text = to_markdown(compare(records, [COLUMNS["grid"]], "released"))

@@ -64,6 +64,17 @@ def test_store_has_the_runs_that_were_added(record, tmp_path):
     assert all(Store(store.path).has(*run) for run in runs)
 
 
+def test_a_record_that_does_not_count_is_made_anew_and_kept_behind(record, tmp_path):
+    path = tmp_path / "runs.jsonl"
+    Store(path).add(record(seed=0, epochs=20))
+    Store(path).add(record(seed=1, epochs=400))
+    store = Store(path, counts=lambda run: run["epochs"] >= 300)
+    assert [store.has("grid", "gcn", "paper", seed) for seed in (0, 1)] == [False, True]
+    store.add_new([record(seed=0, epochs=310), record(seed=1, epochs=999)])
+    assert [run["epochs"] for run in Store(path).records()] == [20, 400, 310]
+    assert store.has("grid", "gcn", "paper", 0)
+
+
 def test_store_is_read_once(record, tmp_path, monkeypatch):
     path = tmp_path / "runs.jsonl"
     Store(path).add(record(seed=0))

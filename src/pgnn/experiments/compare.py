@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pgnn.experiments.config import Column
+from pgnn.experiments.config import Column, is_whole
 from pgnn.names import LABELS, MODELS
 
 
@@ -21,12 +21,14 @@ class Cell:
         std: Standard deviation over the runs (divided by n, as numpy does by default).
         runs: Number of runs.
         paper: The paper's mean and deviation, if it has the cell.
+        cut_short: How many of the runs ended before they stopped improving, by earlier settings.
     """
 
     mean: float
     std: float
     runs: int
     paper: tuple[float, float] | None
+    cut_short: int = 0
 
     @property
     def differs(self) -> bool:
@@ -63,11 +65,11 @@ def compare(
     records: Iterable[dict[str, Any]], columns: Sequence[Column], protocol: str
 ) -> list[TableOfCells]:
     """Return the tables of the columns; models come first, then what needs no learning."""
-    runs: dict[tuple[str, str], dict[int, float]] = {}
-    for record in records:
+    runs: dict[tuple[str, str], dict[int, dict[str, Any]]] = {}
+    for record in records:  # of one run's records the last counts
         if record["protocol"] == protocol:
             key = (record["model"], record["column"])
-            runs.setdefault(key, {})[record["seed"]] = record["test_auc"]
+            runs.setdefault(key, {})[record["seed"]] = record
     names = {model for model, _ in runs}
     rows = [model for model in MODELS if model in names]
     rows += sorted(names - set(MODELS))
@@ -84,10 +86,14 @@ def compare(
     return tables
 
 
-def _cell(values: list[float], row: str, column: Column) -> Cell | None:
-    if not values:
+def _cell(runs: list[dict[str, Any]], row: str, column: Column) -> Cell | None:
+    if not runs:
         return None
-    return Cell(float(np.mean(values)), float(np.std(values)), len(values), column.published(row))
+    aucs = [run["test_auc"] for run in runs]
+    cut_short = sum(not is_whole(run) for run in runs)
+    return Cell(
+        float(np.mean(aucs)), float(np.std(aucs)), len(aucs), column.published(row), cut_short
+    )
 
 
 def label(row: str) -> str:

@@ -17,6 +17,9 @@ PPI_NOTE = (
 )
 
 
+_CUT_SHORT = "`†`: some of its runs ended before they stopped improving"
+
+
 def to_markdown(tables: Sequence[TableOfCells]) -> str:
     """Return the tables as Markdown: the paper's numbers in brackets, `*` for cells that differ."""
     parts = []
@@ -28,7 +31,9 @@ def to_markdown(tables: Sequence[TableOfCells]) -> str:
         parts.append(
             f"### Table {table.number}: {TITLES[table.number]}, protocol `{table.protocol}`\n\n"
             f"Test ROC AUC, mean and standard deviation of {counted}; [the paper's]; "
-            "`*`: more than two standard deviations, of both together, from the paper.\n"
+            "`*`: more than two standard deviations, of both together, from the paper"
+            + (f"; {_CUT_SHORT}" if any(c and c.cut_short for c in table.cells.values()) else "")
+            + ".\n"
         )
         titles = [column.title for column in table.columns]
         lines = ["| | " + " | ".join(titles) + " |", "|---" * (len(titles) + 1) + "|"]
@@ -45,7 +50,8 @@ def to_markdown(tables: Sequence[TableOfCells]) -> str:
 def _text(cell: Cell | None) -> str:
     if cell is None:
         return ""
-    ours = f"{cell.mean:.3f} ± {cell.std:.3f}{'*' if cell.differs else ''}"
+    marks = ("*" if cell.differs else "") + ("†" if cell.cut_short else "")
+    ours = f"{cell.mean:.3f} ± {cell.std:.3f}{marks}"
     return ours if cell.paper is None else f"{ours} [{cell.paper[0]:.3f} ± {cell.paper[1]:.3f}]"
 
 

@@ -11,7 +11,7 @@ from pgnn.checks import one_of
 from pgnn.errors import PGNNError
 from pgnn.evaluation.heuristics import HEURISTICS
 from pgnn.experiments.compare import TableOfCells, compare
-from pgnn.experiments.config import COLUMNS, Column, columns_of
+from pgnn.experiments.config import COLUMNS, Column, columns_of, is_whole
 from pgnn.experiments.jobs import HeuristicsJob, run_jobs
 from pgnn.experiments.render import missing_for_pictures, to_markdown, to_png
 from pgnn.experiments.run import Job
@@ -90,7 +90,7 @@ def reproduce(
     wanted = _jobs(columns, protocols, runs, models)
     make_folder(out)
     with locked_folder(out):
-        store = open_store(out, RESULTS, resume=resume)
+        store = open_store(out, RESULTS, resume=resume, counts=is_whole)
         _run_missing(wanted, store, jobs, data_dir, progress)
         _write_tables(store, out)
         return Reproduction(_tables(store, columns, protocols))
@@ -193,6 +193,7 @@ def _cells(table: TableOfCells) -> list[dict[str, Any]]:
             "mean": cell.mean,
             "std": cell.std,
             "runs": cell.runs,
+            "cut_short": cell.cut_short,
             "paper": cell.paper,
             "differs": cell.differs,
         }

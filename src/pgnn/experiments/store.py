@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,18 @@ class Store:
 
     Args:
         path: The file; made when the first record is added.
+        counts: Whether a stored record is still what a run would give; a run whose record does not
+            count is done again, and its new record stands behind the former one.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        counts: Callable[[dict[str, Any]], bool] = lambda _: True,
+    ) -> None:
         self.path = Path(path)
+        self._counts = counts
         self._records: list[dict[str, Any]] | None = None
         self._runs: set[tuple[Any, ...]] = set()
         self._ends_whole = True
@@ -49,7 +57,7 @@ class Store:
         return len(self._read())
 
     def has(self, column: str, model: str, protocol: str, seed: int) -> bool:
-        """Return whether there is a record of a run."""
+        """Return whether there is a record of a run, and it counts."""
         self._read()
         return (column, model, protocol, seed) in self._runs
 
@@ -92,7 +100,7 @@ class Store:
                 raise PGNNError(f"{self.path}: cannot be read ({error})") from error
             self._ends_whole = text.endswith("\n") or not text
             self._records = self._parse(text)
-            self._runs = {_run_of(record) for record in self._records}
+            self._runs = {_run_of(record) for record in self._records if self._counts(record)}
         return self._records
 
     def _parse(self, text: str) -> list[dict[str, Any]]:
@@ -111,19 +119,26 @@ class Store:
         return records
 
 
-def open_store(folder: Path, name: str, *, resume: bool) -> Store:
+def open_store(
+    folder: Path,
+    name: str,
+    *,
+    resume: bool,
+    counts: Callable[[dict[str, Any]], bool] = lambda _: True,
+) -> Store:
     """Return the store in a folder of results, which is made.
 
     Args:
         folder: The folder.
         name: Name of the file.
         resume: Whether there may be runs already.
+        counts: Whether a stored record need not be made anew; see `Store`.
 
     Raises:
         PGNNError: If there are runs and `resume` is False, or the folder cannot be made.
     """
     make_folder(folder)  # before the runs: what cannot be stored need not be run
-    store = Store(folder / name)
+    store = Store(folder / name, counts=counts)
     if len(store) and not resume:
         raise PGNNError(
             f"{store.path} has runs already; give ",
@@ -135,7 +150,7 @@ def open_store(folder: Path, name: str, *, resume: bool) -> Store:
 
 _KINDS: dict[str, Any] = {
     **dict.fromkeys(("column", "model", "protocol", "command"), str),
-    "seed": int,
+    **dict.fromkeys(("seed", "epochs", "best_epoch"), int),
     **dict.fromkeys(("test_auc", "seconds"), int | float),
     "versions": dict,
 }
