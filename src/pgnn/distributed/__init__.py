@@ -1,0 +1,1 @@
+"""The same work over several processes and machines, on `torch.distributed`."""
