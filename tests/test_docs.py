@@ -134,6 +134,22 @@ def test_python_blocks_compile(page):
             pytest.fail(f"{name_of(page)}:{line + (error.lineno or 1) - 1}: {error.msg}")
 
 
+EDGES = "source,target\n" + "".join(
+    f"{node},{(node + step) % 30}\n" for node in range(30) for step in (1, 3)
+)
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if "```python" in p.read_text()], ids=name_of)
+def test_python_blocks_run(page, tmp_path, monkeypatch):
+    """One block after the other, as a reader would type them in a folder with a file edges.csv."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "edges.csv").write_text(EDGES)
+    names = {"__name__": "page"}
+    for line, source in python_blocks(page.read_text()):
+        code = compile("\n" * (line - 1) + source, str(page), "exec")  # errors name the page's line
+        exec(code, names)
+
+
 # ---------------------------------------------------------------------- commands
 
 

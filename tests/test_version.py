@@ -31,3 +31,8 @@ def test_installed_metadata_has_the_version():
     except metadata.PackageNotFoundError:
         pytest.skip("the package is not installed")
     assert installed == version.__version__
+
+
+def test_citation_and_changelog_name_the_version():
+    assert f"version: {version.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"## [{version.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
