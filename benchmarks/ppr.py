@@ -11,23 +11,11 @@ import networkx as nx
 import numpy as np
 
 import pgnn
-from pgnn.bench.graphs import grid_graph, random_graph
+from pgnn.bench.graphs import random_graph
+from pgnn.bench.measure import best_time
+from pgnn.bench.ppr import ALPHA, TOL, errors, scipy_time, solve, solve_small
 
-ALPHA, TOL = 0.15, 1e-6
-
-
-def scipy_seconds(graph: pgnn.Graph, sets: pgnn.AnchorSets, columns: int) -> float:
-    """Fixed-point iteration with scipy's product on some sets, extrapolated to all."""
-    walk = graph.to_scipy().astype(np.float64) / np.maximum(graph.degrees, 1)[:, None]
-    walk = walk.tocsr()
-    source = np.zeros((graph.num_nodes, columns))
-    for i in range(columns):
-        source[sets[i], i] = ALPHA / len(sets[i])
-    start = time.perf_counter()
-    visits = source.copy()
-    for _ in range(int(np.ceil(np.log(TOL) / np.log(1 - ALPHA)))):
-        visits = source + (1 - ALPHA) * (walk @ visits)
-    return (time.perf_counter() - start) * len(sets) / columns
+SCIPY_SETS = 16
 
 
 def networkx_seconds(graph: pgnn.Graph, sources: int) -> float:
@@ -41,17 +29,15 @@ def networkx_seconds(graph: pgnn.Graph, sources: int) -> float:
 
 def main() -> None:
     """Print one line per graph."""
-    pgnn.anchor_ppr(grid_graph(2, 2), [[0]])  # compile
+    solve_small()
     for graph in (random_graph(3_000, 15_000, rng=0), random_graph(100_000, 500_000, rng=0)):
         sets = pgnn.sample_anchor_sets(graph.num_nodes, rng=0)
-        times = []
-        for _ in range(3):
-            start = time.perf_counter()
-            pgnn.anchor_ppr(graph, sets, alpha=ALPHA, tol=TOL)
-            times.append(time.perf_counter() - start)
-        ours, theirs = min(times), scipy_seconds(graph, sets, 16)
-        line = f"{graph}, {len(sets)} sets: {ours:.3g} s   scipy {theirs:.3g} s"
-        line += f" ({theirs / ours:.1f}x ours)"
+        sampled = np.linspace(0, len(sets) - 1, SCIPY_SETS).astype(int)
+        ours = best_time(lambda: solve(graph, sets, None), 5)  # noqa: B023
+        theirs = scipy_time(graph, sets, sampled) * len(sets) / SCIPY_SETS
+        error, scipy_error = errors(graph, sets, sampled)
+        line = f"{graph}, {len(sets)} sets: {ours:.3g} s (error {error:.1e})   "
+        line += f"scipy {theirs:.3g} s ({theirs / ours:.1f}x ours, error {scipy_error:.1e})"
         if graph.num_nodes < 10_000:
             slow = networkx_seconds(graph, 20)
             line += f"   networkx {slow:.3g} s ({slow / ours:,.0f}x ours)"

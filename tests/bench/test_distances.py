@@ -44,11 +44,13 @@ def test_measure_computes_what_the_family_says(monkeypatch):
         compute=compute,
         scipy=lambda graph, sets, sampled: float(len(sampled)),
         compile=lambda: None,
+        errors=lambda graph, sets, sampled: (1e-7, 2e-7),
     )
     monkeypatch.setitem(bench.FAMILIES, "other", family)
     row = bench.measure("other", num_threads=1)
     assert calls == [(6, row.sets, 1)] * 2
     assert row.scipy_seconds == row.sets
+    assert (row.error, row.scipy_error) == (1e-7, 2e-7)
     assert row.result_and_graph_bytes == 3 * 5 * 8 + 7 * 8 + 14 * 4 + 14 * 8
 
 

@@ -194,6 +194,27 @@ def test_ppr_kept_for_small_graphs_equals_anchor_ppr(alpha, monkeypatch):
     np.testing.assert_array_equal(Batch(batch.splits)._ppr(sets, Draws(alpha=alpha), 1), direct)
 
 
+@pytest.mark.parametrize(
+    ("limits", "kept"),
+    [
+        ({}, True),
+        ({"_ALL_PAIRS_NODES": 19}, False),
+        ({"_ALL_PAIRS_NODES": 20}, True),
+        ({"_ALL_PAIRS_BYTES": 4 * 20 * 20 - 1}, False),
+        ({"_ALL_PAIRS_BYTES": 4 * 20 * 20}, True),
+        ({"_SPARSE_NODES": 19, "_DENSE_SHARE": 0.2}, False),
+        ({"_SPARSE_NODES": 20, "_DENSE_SHARE": 0.2}, True),
+        ({"_SPARSE_NODES": 19, "_DENSE_SHARE": 0.05}, True),
+    ],
+)
+def test_ppr_of_all_nodes_is_kept_where_it_is_small_and_pays(limits, kept, monkeypatch):
+    batch = Batch([split_links(grid(4, 5), rng=0)])
+    for name, value in limits.items():
+        monkeypatch.setattr(batches, name, value)
+    batch._ppr(batch.sample(Draws(num_sets=4), np.random.default_rng(0)), Draws(), 1)
+    assert bool(batch._all_pairs) == kept
+
+
 def test_ppr_kept_or_not_gives_the_same_standing(drawing, monkeypatch):
     """Whose mean a set's number is cancels where standings are taken, graph by graph."""
     splits = three_splits()

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pgnn.bench import ppr
 from pgnn.bench.graphs import grid_graph, preferential_graph, random_graph, weighted_graph
 from pgnn.bench.measure import best_time, in_child
 from pgnn.bench.memory import peak_bytes, reset_peak
@@ -24,7 +25,10 @@ _RESULTS = ("hops", "lengths", "nearest")
 
 @dataclass(frozen=True)
 class Row:
-    """One measurement; times are the best of several, sizes are bytes."""
+    """One measurement; times are the best of several, sizes are bytes.
+
+    Errors are of results that are not exact, as shares of the largest value there can be.
+    """
 
     family: str
     nodes: int
@@ -40,6 +44,8 @@ class Row:
     scipy_sets_measured: int
     released_seconds: float | None = None
     released_ratio: float | None = None
+    error: float | None = None
+    scipy_error: float | None = None
 
 
 def search(graph: Graph, sets: AnchorSets, num_threads: int | None) -> AnchorDistances:
@@ -106,6 +112,7 @@ class Family:
         compute: Ours: a graph, its sets, a number of threads.
         scipy: Seconds that scipy takes for the same: a graph, its sets, which of them.
         compile: Calls what `compute` calls, on graphs that are tiny.
+        errors: Errors of ours and scipy's on some sets, where results are not exact.
     """
 
     make: Callable[[], Graph]
@@ -115,6 +122,7 @@ class Family:
     compute: Callable[[Graph, AnchorSets, int | None], object] = search
     scipy: Callable[[Graph, AnchorSets, Any], float] = scipy_time
     compile: Callable[[], None] = search_small
+    errors: Callable[[Graph, AnchorSets, Any], tuple[float, float]] | None = None
 
 
 def _weighted(make: Callable[[], Graph]) -> Family:
@@ -130,6 +138,14 @@ FAMILIES = {
     "random-1m": Family(lambda: random_graph(1_000_000, 10_000_000, rng=0), 3, scipy_sets=6),
     "weighted-random": _weighted(lambda: random_graph(100_000, 500_000, rng=0)),
     "weighted-grid": _weighted(lambda: grid_graph(300, 300)),
+    "pagerank": Family(
+        lambda: random_graph(100_000, 500_000, rng=0),
+        repeats=5,
+        compute=ppr.solve,
+        scipy=ppr.scipy_time,
+        compile=ppr.solve_small,
+        errors=ppr.errors,
+    ),
 }
 
 
@@ -162,6 +178,7 @@ def measure(name: str, num_threads: int | None = None) -> Row:
     sampled = np.linspace(0, len(sets) - 1, min(family.scipy_sets, len(sets))).astype(int)
     scipy_seconds = family.scipy(graph, sets, sampled) * len(sets) / len(sampled)
     released = released_time(graph, sets) if family.released else None
+    error, scipy_error = family.errors(graph, sets, sampled) if family.errors else (None, None)
     return Row(
         family=name,
         nodes=graph.num_nodes,
@@ -177,6 +194,8 @@ def measure(name: str, num_threads: int | None = None) -> Row:
         scipy_sets_measured=len(sampled),
         released_seconds=released,
         released_ratio=None if released is None else released / seconds,
+        error=error,
+        scipy_error=scipy_error,
     )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import pairwise, repeat
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +18,12 @@ from pgnn.graph.graph import check_graph
 from pgnn.positions.anchors import AnchorSets
 from pgnn.threads import Progress, leave_if_stopped, resolve_threads, run_blocks
 
-_BLOCK_SETS = 16  # columns solved together: two cache lines per node
+Rows = NDArray[np.float32] | NDArray[np.float64]
+
+_BLOCK_SETS = 16  # solved together, as many as the kernels have lanes
+_PART_ENTRIES = 1 << 22  # edges and nodes of one call of a kernel, some hundredths of a second
+_ROUND_TOL = 1e-4  # what steps in float32 are asked to leave over, at least
+_SMALLEST_FLOAT32_ALPHA = 1e-3  # below it, rounding to float32 outweighs the source
 _FLOAT32_ROUNDING = 2.0**-24
 _SMALLEST_TOL = 1e-7
 _SMALLEST_ALPHA = 1e-6  # a smaller one takes tens of millions of products on a directed graph
@@ -45,10 +51,11 @@ def anchor_ppr(
     source to target. A node without outgoing edges sends the walk back to v, as in
     `networkx.pagerank(personalization={v: 1})`.
 
-    All sets are solved together, in blocks of 16. With the defaults a block takes at most 28 sparse
-    products on an undirected graph and 87, often half, on a directed one. Besides the result, the
-    memory is at most 24 bytes per stored edge and 384 bytes per node and thread; nothing of n x n
-    is ever made.
+    All sets are solved together, in blocks of 16. With the defaults a block takes about 30 sparse
+    products on an undirected graph and 88, often half, on a directed one. Nearly all are done in
+    float32; what they leave over is found in float64 and solved in turn, which keeps the error
+    below `tol`. Besides the result, the memory is at most 24 bytes per stored edge and 512 bytes
+    per node and thread (900 with `alpha` below 0.001); nothing of n x n is ever made.
 
     Args:
         graph: The graph to walk on.
@@ -82,25 +89,24 @@ def anchor_ppr(
     true_or_false("per_degree", per_degree)
     threads = resolve_threads(num_threads)
     fits_memory("sets", f"{len(sets):,} anchor-sets", 4 * graph.num_nodes * len(sets))
+    from pgnn.positions.kernels.ppr import write_block
+
     walk = _Walk.on(graph, alpha)
     within = tol - _FLOAT32_ROUNDING
-    survival = walk.survival(0.05 * within)[:, None]
+    survival = walk.survival(0.05 * within)
     strength = _degrees(graph) if per_degree else np.ones(graph.num_nodes)
     result = np.empty((graph.num_nodes, len(sets)), dtype=np.float32)
 
-    def solve_block(block: range, _: None) -> None:
-        source, scale = _sources(sets, block, alpha, strength)
+    def solve_block(block: range, work: _Work) -> None:
+        scale = work.begin(sets, block, alpha, strength)
         # X relative to Y within 0.9 tol' and Y within 0.05 tol' of itself put X / Y, which is at
         # most 1, within 0.95 tol' / (1 - 0.05 tol') <= tol' = tol - rounding to float32.
-        solution = walk.solve(source, 0.9 * within)
-        solution /= survival
-        np.maximum(solution, 0.0, out=solution)
-        solution *= scale
-        result[:, block.start : block.stop] = solution
+        walk.solve(work, 0.9 * within)
+        write_block(work.solution, work.left_over, survival, scale, block.start, result)
 
     starts = range(0, len(sets), _BLOCK_SETS)
     blocks = [range(first, min(first + _BLOCK_SETS, len(sets))) for first in starts]
-    run_blocks(solve_block, blocks, lambda: None, threads, progress)
+    run_blocks(solve_block, blocks, lambda: _Work.of(graph.num_nodes), threads, progress)
     return result
 
 
@@ -114,9 +120,8 @@ class _Walk:
     at u is R[v, u] / sum_w R[v, w]: ppr_v = alpha R[v] / Y[v].
     """
 
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.int32]
-    transition: NDArray[np.float64]  # (1 - alpha) W0
+    matrix: tuple[Any, ...]  # (1 - alpha) W0 as the kernels read it
+    parts: list[tuple[int, int]]  # rows that are done in one call: Ctrl-C waits for no more
     alpha: float
     directed: bool
     log_spread: float  # log sqrt(total / smallest degree)
@@ -124,44 +129,89 @@ class _Walk:
     @classmethod
     def on(cls, graph: Graph, alpha: float) -> _Walk:
         degrees = _degrees(graph)
-        weights = 1.0 if graph.weights is None else graph.weights
-        transition = (1 - alpha) * weights / np.repeat(degrees, graph.degrees)
-        log_spread = (math.log(degrees.sum()) - math.log(degrees.min())) / 2
+        scale, entries = (1 - alpha) / degrees, None
+        if graph.weights is not None:
+            entries = (1 - alpha) * (graph.weights / np.repeat(degrees, graph.degrees))
+            scale = np.ones(graph.num_nodes)
+        num_parts = 1 + (graph.num_nodes + len(graph.indices)) // _PART_ENTRIES
+        weight = graph.indptr + np.arange(graph.num_nodes + 1)
+        cuts = np.searchsorted(weight, np.linspace(0, weight[-1], num_parts + 1))
         return cls(
-            graph.indptr, graph.indices, transition, float(alpha), graph.directed, log_spread
+            (graph.indptr, graph.indices, entries, scale),
+            list(pairwise(cuts.tolist())),
+            float(alpha),
+            graph.directed,
+            (math.log(degrees.sum()) - math.log(degrees.min())) / 2,
         )
 
     def survival(self, tol: float) -> NDArray[np.float64]:
         """Return Y = alpha R 1, `[num_nodes]`, every entry within `tol` times itself."""
-        is_dead_end = np.diff(self.indptr) == 0
+        is_dead_end = np.diff(self.matrix[0]) == 0
         if not self.directed or not is_dead_end.any():
             # A dead end of an undirected graph is isolated; all others walk for ever.
             return np.where(is_dead_end, self.alpha, 1.0)
-        survival = self.solve(np.full((len(is_dead_end), 1), self.alpha), tol)
-        return survival[:, 0]
+        work = _Work.of(len(is_dead_end))
+        work.left_over[:, 0] = self.alpha
+        self.solve(work, tol)
+        return work.solution[:, 0] + work.left_over[:, 0]
 
-    def solve(self, source: NDArray[np.float64], tol: float) -> NDArray[np.float64]:
-        """Return X = R source, `[num_nodes, width]`, every entry of row v within tol * Y[v].
+    def solve(self, work: _Work, tol: float) -> None:
+        """Solve X = R source, `[num_nodes, 16]`, every entry of row v within tol * Y[v].
+
+        The source is in `work.left_over`; X is `work.solution + work.left_over` in the end.
 
         What is left over, r = source - (I - (1 - alpha) W0) x, tells when to stop. The error of x
-        is R r, and R has no negative entry, so |error| <= R 1 max |r| = Y max |r| / alpha.
+        is R r, and R has no negative entry, so |error| <= R 1 max |r| = Y max |r| / alpha. That of
+        x + r is R (1 - alpha) W0 r, smaller by 1 - alpha.
+
+        Rounding to float32 hides what is left over of a nearly exact x. So x is the sum of a few
+        rough solutions e = R r, each for what the ones before left over, which is found in float64.
+        """
+        from pgnn.positions.kernels.ppr import settle
+
+        goal = self.alpha * tol / (1 - self.alpha)
+        size = self.alpha  # at most
+        num_rounds = max(1, math.ceil(math.log(goal / size) / math.log(_ROUND_TOL)))
+        round_tol = (goal / size) ** (1 / num_rounds)
+        precise = self.alpha < _SMALLEST_FLOAT32_ALPHA
+        while size > goal and not precise:
+            rough = self._solve_roughly(work, round_tol, size)
+            before, size = size, self._in_parts(settle, rough, work.left_over, work.solution)
+            precise = size > before / 2
+        if size > goal:
+            rough = self._solve_roughly(work.precise(), goal / size, size)
+            self._in_parts(settle, rough, work.left_over, work.solution)
+
+    def _solve_roughly(self, work: _Work, tol: float, size: float) -> Rows:
+        """Return e that leaves about `tol` times `size` over of r, which is at most `size`.
 
         On an undirected graph the steps are Chebyshev's. On a directed one they are those of Gauss
         and Seidel, which is the plain step done in place: rows see what rows before them became.
-        With U the part of (1 - alpha) W0 that still met old values and d the change of x, the new x
-        leaves r = U d over, at most max |d|, so the same test stops both.
+        With U the part of (1 - alpha) W0 that still met old values and d the change of e, the new e
+        leaves U d over, at most max |d|, so the same test stops both.
         """
         from pgnn.positions.kernels.ppr import advance
 
-        current = source.copy()
-        previous = current if self.directed else np.zeros_like(source)
-        matrix = (self.indptr, self.indices, self.transition)
+        np.copyto(work.source, work.left_over, casting="same_kind")
+        np.copyto(work.current, work.source)
+        current, previous = work.current, work.current
+        if not self.directed:
+            previous = work.previous
+            previous.fill(0)
         for omega in self._omegas(tol):
-            leave_if_stopped()
-            if advance(*matrix, source, current, previous, omega) <= self.alpha * tol:
-                break
+            left = self._in_parts(advance, work.source, current, previous, omega)
             current, previous = previous, current
+            if left <= tol * size:
+                break
         return current
+
+    def _in_parts(self, kernel: Callable[..., float], *arguments: Any) -> float:
+        """Return the largest number that a kernel returns for any part of the rows."""
+        largest = 0.0
+        for part in self.parts:
+            leave_if_stopped()
+            largest = max(largest, kernel(self.matrix, part, *arguments))
+        return largest
 
     def _omegas(self, tol: float) -> Iterator[float]:
         """Yield the factors of the steps after x_0 = 0, x_1 = c, as many as can be needed.
@@ -184,6 +234,44 @@ class _Walk:
             yield omega
 
 
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """What a thread needs to solve a block of sets: arrays `[num_nodes, 16]`, one lane per set."""
+
+    left_over: NDArray[np.float64]
+    solution: NDArray[np.float64]
+    source: Rows
+    current: Rows
+    previous: Rows
+
+    @classmethod
+    def of(cls, num_nodes: int) -> _Work:
+        from pgnn.positions.kernels.ppr import LANES
+        from pgnn.positions.kernels.rows import empty_rows
+
+        doubles = np.zeros((2, num_nodes, LANES))
+        return cls(*doubles, *(empty_rows(num_nodes, np.float32) for _ in range(3)))
+
+    def precise(self) -> _Work:
+        """Return the same work with steps in float64."""
+        steps = (np.empty_like(self.solution) for _ in range(3))
+        return _Work(self.left_over, self.solution, *steps)
+
+    def begin(
+        self, sets: AnchorSets, block: range, alpha: float, strength: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Fill in one source per set, at most alpha; return the factors that make means of them."""
+        self.left_over.fill(0)
+        self.solution.fill(0)
+        scale = np.empty(len(block))
+        for lane, index in enumerate(block):
+            members = sets[index]
+            weakest = strength[members].min()
+            self.left_over[members, lane] = alpha * weakest / strength[members]
+            scale[lane] = 1 / (len(members) * weakest)
+        return scale
+
+
 def _degrees(graph: Graph) -> NDArray[np.float64]:
     """Return the summed weight of each node's (outgoing) edges, 1 where there is none."""
     sources = np.repeat(np.arange(graph.num_nodes), graph.degrees)
@@ -192,20 +280,6 @@ def _degrees(graph: Graph) -> NDArray[np.float64]:
         raise PGNNError("the weights of the graph sum to infinity in float64; scale them down")
     degrees[graph.degrees == 0] = 1
     return degrees.astype(np.float64)
-
-
-def _sources(
-    sets: AnchorSets, block: range, alpha: float, strength: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return one column per set, at most alpha, and the factors that make means of them."""
-    source = np.zeros((len(strength), len(block)))
-    scale = np.empty(len(block))
-    for column, index in enumerate(block):
-        members = sets[index]
-        weakest = strength[members].min()
-        source[members, column] = alpha * weakest / strength[members]
-        scale[column] = 1 / (len(members) * weakest)
-    return source, scale
 
 
 def _check(alpha: float, tol: float) -> None:

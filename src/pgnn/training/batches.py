@@ -22,7 +22,13 @@ from pgnn.positions.anchors import AnchorSets, Scheme, sample_anchor_sets
 from pgnn.training.splits import PairSet, Split
 
 Part = Literal["train", "val", "test"]
-_ALL_PAIRS_NODES = 1 << 10  # PageRank between all nodes is kept for graphs up to this size
+# PageRank between all nodes is kept for graphs up to this many nodes, in so many bytes in all.
+_ALL_PAIRS_NODES = 1 << 12
+_ALL_PAIRS_BYTES = 256 << 20
+# Beyond this many nodes only of dense graphs: where fewer than a hundredth of all pairs are joined,
+# to solve anew is faster than the product with what was kept.
+_SPARSE_NODES = 1 << 10
+_DENSE_SHARE = 0.01
 
 
 @dataclass(frozen=True)
@@ -151,10 +157,18 @@ class Batch:
         """Which graph each node is of, `[n]`."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
+    @property
+    def _keeps_all_pairs(self) -> bool:
+        """Whether PageRank between all nodes fits, and makes draws faster."""
+        largest, num_pairs = int(self.sizes.max()), int((self.sizes.astype(np.int64) ** 2).sum())
+        is_small = largest <= _ALL_PAIRS_NODES and 4 * num_pairs <= _ALL_PAIRS_BYTES
+        is_dense = len(self.graph.indices) >= _DENSE_SHARE * num_pairs
+        return is_small and (is_dense or largest <= _SPARSE_NODES)
+
     def _ppr(self, sets: AnchorSets, draws: Draws, num_threads: int) -> NDArray[np.float32]:
         """PageRank to sets; that between all nodes of small graphs is found once and kept."""
         alpha = draws.alpha
-        if self.sizes.max() > _ALL_PAIRS_NODES:
+        if not self._keeps_all_pairs:
             return anchor_ppr(self.graph, sets, alpha=alpha, tol=draws.tol, num_threads=num_threads)
         if alpha not in self._all_pairs:
             self._all_pairs[alpha] = [

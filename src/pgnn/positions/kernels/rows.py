@@ -22,7 +22,7 @@ _ROWS_AHEAD = 16
 _I1, _I32, _I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 
 
-def empty_rows(num_rows: int, dtype: type[np.unsignedinteger[Any]]) -> NDArray[Any]:
+def empty_rows(num_rows: int, dtype: type[np.generic]) -> NDArray[Any]:
     """Allocate a key array whose rows start at cache lines."""
     memory = np.empty((num_rows + 1) * ROW_BYTES, dtype=np.uint8)
     start = -memory.ctypes.data % ROW_BYTES
