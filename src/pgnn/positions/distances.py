@@ -35,7 +35,8 @@ class AnchorDistances:
         hops: Number of edges to it, `[n, k]` in the smallest signed integers that hold the largest,
             -1 where none is reached; None for a weighted graph.
         lengths: Length of the shortest path to it, float64 `[n, k]`, infinite where none is
-            reached; None for an unweighted graph.
+            reached; None for an unweighted graph. A path's length is summed from the anchor on,
+            and rounded to float64 at every edge.
         cutoff: How far was searched; None for no bound.
 
     The arrays of an update (see `anchor_distances`) are made when they are first read. If nobody

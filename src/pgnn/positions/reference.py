@@ -48,6 +48,46 @@ def reference_distances(
     return distance, nearest
 
 
+def reference_lengths(
+    graph: Graph, sets: AnchorSets, cutoff: float = math.inf
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Compute lengths and nearest anchors as they are defined, roundings of float64 included.
+
+    The length of a path is summed from the anchor on. A node's nearest anchor is the lowest from
+    which it is reached by edges each of which adds up to exactly the length of its end.
+    """
+    n = graph.num_nodes
+    weights = [] if graph.weights is None else graph.weights.tolist()
+    steps = [
+        (int(graph.indices[position]), v, weights[position])
+        for v in range(n)
+        for position in range(graph.indptr[v], graph.indptr[v + 1])
+    ]
+    lengths, nearest = np.full((n, len(sets)), np.inf), np.full((n, len(sets)), -1)
+    for i, anchors in enumerate(sets):
+        length = [math.inf] * n
+        for anchor in anchors.tolist():
+            length[anchor] = 0.0
+        changed = True
+        while changed:
+            changed = False
+            for u, v, weight in steps:
+                offered = length[u] + weight
+                if offered < length[v] and offered <= cutoff:
+                    length[v], changed = offered, True
+        lengths[:, i] = length
+        shortest = [(u, v) for u, v, w in steps if length[u] + w == length[v] < math.inf]
+        for anchor in sorted(anchors.tolist()):
+            reached = {anchor}
+            grown = True
+            while grown:
+                further = {v for u, v in shortest if u in reached and nearest[v, i] < 0} - reached
+                reached |= further
+                grown = bool(further)
+            nearest[list(reached), i] = anchor
+    return lengths, nearest
+
+
 def reference_ppr(
     graph: Graph, sets: AnchorSets, alpha: float = 0.15, *, per_degree: bool = False
 ) -> NDArray[np.float64]:

@@ -1,16 +1,42 @@
-"""Weighted distances: Dijkstra's search from a whole set at once, one set after the other."""
+"""Weighted distances: one search per set, by buckets, or by Dijkstra's method where those fail."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pgnn.graph import Graph
 from pgnn.positions.anchors import AnchorSets
+from pgnn.positions.kernels import buckets as kernels
 from pgnn.positions.kernels.dijkstra import dijkstra
-from pgnn.threads import Progress, run_blocks
+from pgnn.threads import Progress, leave_if_stopped, run_blocks
 
-Scratch = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
+# Columns of the result are written this many at a time: whole cache lines of lengths.
+BLOCK_SETS = 8
+# Buckets are as wide as this many edges per node are long at most.
+LIGHT_EDGES = 2
+# Weights that are looked at for that.
+SAMPLED_WEIGHTS = 1 << 16
+# A search gives up when every node has made its offers this many times on average.
+MAX_OFFERS = 16
+# Below this many (node, set) pairs starting threads costs more than it saves.
+SERIAL_PAIRS = 1 << 13
+
+
+class _Scratch(NamedTuple):
+    """What one thread needs, 108 bytes per node: a block's results, and see `search_buckets`."""
+
+    lengths: NDArray[np.float64]
+    nearest: NDArray[np.int32]
+    waiting: tuple[
+        NDArray[np.uint64],
+        NDArray[np.uint64],
+        NDArray[np.int32],
+        NDArray[np.int32],
+        NDArray[np.float64],
+    ]
 
 
 def length_distances(
@@ -25,16 +51,58 @@ def length_distances(
     lengths = np.empty((n, k), dtype=np.float64)
     nearest = np.empty((n, k), dtype=np.int32)
     turned = graph.reversed()  # d(v, u) follows edges from v to u, the search goes from u to v
+    out_rows = graph.indptr, graph.indices, graph.weights
+    in_rows = turned.indptr, turned.indices, turned.weights
     limit = np.inf if cutoff is None else float(cutoff)
+    width = bucket_width(graph)
+    most_neighbours = int(np.diff(turned.indptr).max(initial=0))
 
-    def make_scratch() -> Scratch:
-        nearest_one, heap, place = (np.empty(n, dtype=np.int32) for _ in range(3))
-        return np.empty(n, dtype=np.float64), nearest_one, heap, place
+    def search(i: int, length: NDArray[np.float64], near: NDArray[np.int32], w: _Scratch) -> None:
+        ended = kernels.search_buckets(
+            in_rows, sets[i], limit, width, MAX_OFFERS * n, length, near, w.waiting
+        )
+        if ended == kernels.GAVE_UP:
+            for bitmap in w.waiting[:2]:
+                bitmap[:] = 0
+        elif ended == kernels.SETTLED or kernels.is_settled(out_rows, limit, length, near):
+            return
+        heap, place = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+        dijkstra(*in_rows, sets[i], limit, (length, near, heap, place))
 
-    def work(block: range, scratch: Scratch) -> None:
-        for i in block:
-            dijkstra(turned.indptr, turned.indices, turned.weights, sets[i], limit, scratch)
-            lengths[:, i], nearest[:, i] = scratch[0], scratch[1]
+    def work(block: range, scratch: _Scratch) -> None:
+        for column, i in enumerate(block):
+            leave_if_stopped()
+            search(i, scratch.lengths[column], scratch.nearest[column], scratch)
+        kernels.write_columns(scratch.lengths, block.start, len(block), lengths)
+        kernels.write_columns(scratch.nearest, block.start, len(block), nearest)
 
-    run_blocks(work, [range(i, i + 1) for i in range(k)], make_scratch, num_threads, progress)
+    def make_scratch() -> _Scratch:
+        num_words = n // 64 + 1
+        waiting = (
+            np.zeros((kernels.BUCKETS, num_words), dtype=np.uint64),
+            np.zeros((kernels.BUCKETS, num_words // 64 + 1), dtype=np.uint64),
+            np.empty(n, dtype=np.int32),
+            np.empty(most_neighbours + 1, dtype=np.int32),
+            np.empty(most_neighbours + 1, dtype=np.float64),
+        )
+        shape = min(size, k), n
+        return _Scratch(np.empty(shape), np.empty(shape, dtype=np.int32), waiting)
+
+    is_small = n * k < SERIAL_PAIRS
+    threads = 1 if is_small else num_threads
+    size = max(1, min(BLOCK_SETS, -(-k // threads)))
+    # The last sets are the smallest, which reach farthest and cost most: they go first.
+    blocks = [range(max(0, stop - size), stop) for stop in range(k, 0, -size)]
+    run_blocks(work, blocks, make_scratch, threads, progress, apart=not is_small)
     return lengths, nearest
+
+
+def bucket_width(graph: Graph) -> float:
+    """Return a length that `LIGHT_EDGES` edges per node, on average, do not exceed."""
+    assert graph.weights is not None
+    if len(graph.weights) == 0:
+        return 1.0
+    some = graph.weights[:: -(-len(graph.weights) // SAMPLED_WEIGHTS)]
+    share = min(0.9, LIGHT_EDGES * graph.num_nodes / len(graph.weights))
+    place = int(share * (len(some) - 1))
+    return max(float(np.partition(some, place)[place]), 1e-300)

@@ -49,6 +49,28 @@ def emit_ranked(key, row, shift, bound, hops, nearest, out_row, column, nodes, s
     )
 
 
+@njit
+def lowest(word):
+    return rows.lowest_bit(word)
+
+
+@njit
+def fetch(array, index):
+    rows.fetch_early(array, index)
+    return array[index]
+
+
+def test_lowest_bit_is_the_place_of_the_first_one():
+    for place in (0, 1, 31, 63):
+        assert lowest(np.uint64(1 << place)) == place
+        assert lowest(np.uint64((1 << 63) | (1 << place))) == place
+
+
+def test_fetching_early_changes_nothing():
+    assert fetch(np.arange(5.0), 3) == 3
+    assert fetch(np.arange(5, dtype=np.int32), 4) == 4
+
+
 def random_keys(key_type, seed, num_rows=6):
     """Keys of a few levels and anchors, so that lanes tie."""
     key = rows.empty_rows(num_rows, key_type)

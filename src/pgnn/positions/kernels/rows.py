@@ -3,6 +3,8 @@
 A key array has one row per node and one lane per set: `[n, 32]` of uint16, `[n, 16]` of uint32 or
 `[n, 8]` of uint64. A row is 64 bytes, aligned to 64. Each function below becomes a handful of
 vector instructions. Bit l of a mask belongs to lane l; masks are uint32 for 32 lanes, else uint16.
+
+`fetch_early` and `lowest_bit` are single instructions for kernels that have no such rows.
 """
 
 from __future__ import annotations
@@ -93,15 +95,38 @@ class _Lanes:
         return self.builder.load(self.builder.gep(self.array(array_type, value).data, [index]))
 
     def prefetch(self, pointer: Any, *, write: bool = False) -> None:
-        """Ask for a cache line before it is needed; an address out of bounds does no harm."""
-        byte_pointer = ir.IntType(8).as_pointer()
-        signature = ir.FunctionType(ir.VoidType(), [byte_pointer, _I32, _I32, _I32])
-        function = cgutils.get_or_insert_function(
-            self.builder.module, signature, "llvm.prefetch.p0"
-        )
-        access, keep, data = (ir.Constant(_I32, flag) for flag in (int(write), 3, 1))
-        address = self.builder.bitcast(pointer, byte_pointer)
-        self.builder.call(function, [address, access, keep, data])
+        _prefetch(self.builder, pointer, write=write)
+
+
+def _prefetch(builder: Any, pointer: Any, *, write: bool = False) -> None:
+    """Ask for a cache line before it is needed; an address out of bounds does no harm."""
+    byte_pointer = ir.IntType(8).as_pointer()
+    signature = ir.FunctionType(ir.VoidType(), [byte_pointer, _I32, _I32, _I32])
+    function = cgutils.get_or_insert_function(builder.module, signature, "llvm.prefetch.p0")
+    access, keep, data = (ir.Constant(_I32, flag) for flag in (int(write), 3, 1))
+    builder.call(function, [builder.bitcast(pointer, byte_pointer), access, keep, data])
+
+
+@intrinsic
+def fetch_early(typing: Any, array: Any, index: Any) -> Any:
+    """Ask for the cache line of array[index], of any one-dimensional array, before it is needed."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        _prefetch(builder, builder.gep(data, [args[1]]))
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), codegen
+
+
+@intrinsic
+def lowest_bit(typing: Any, word: Any) -> Any:
+    """Place of the lowest bit that is set in a number that is not 0."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(_I1, 1))
+
+    return types.int64(types.uint64), codegen
 
 
 def _mask_type(key: Any) -> Any:
