@@ -305,7 +305,7 @@ def test_products_are_done_in_parts_between_which_a_thread_can_leave(
     count_products.clear()
     assert np.array_equal(anchor_ppr(graph, sets), whole)
     assert max(count_products) < 80
-    assert len(looks) == len(count_products)
+    assert len(looks) == len(count_products) + len(sets)
 
 
 # ---------------------------------------------------------------------- progress, bad inputs

@@ -21,7 +21,7 @@ from pgnn.threads import Progress, leave_if_stopped, resolve_threads, run_blocks
 Rows = NDArray[np.float32] | NDArray[np.float64]
 
 _BLOCK_SETS = 16  # solved together, as many as the kernels have lanes
-_PART_ENTRIES = 1 << 22  # edges and nodes of one call of a kernel, some hundredths of a second
+_PART_ENTRIES = 1 << 20  # edges and nodes of one call of a kernel, about a hundredth of a second
 _ROUND_TOL = 1e-4  # what steps in float32 are asked to leave over, at least
 _SMALLEST_FLOAT32_ALPHA = 1e-3  # below it, rounding to float32 outweighs the source
 _FLOAT32_ROUNDING = 2.0**-24
@@ -265,6 +265,7 @@ class _Work:
         self.solution.fill(0)
         scale = np.empty(len(block))
         for lane, index in enumerate(block):
+            leave_if_stopped()
             members = sets[index]
             weakest = strength[members].min()
             self.left_over[members, lane] = alpha * weakest / strength[members]
