@@ -5,7 +5,8 @@ from datetime import timedelta
 
 import torch.distributed as dist
 
-from pgnn.distributed.group import Group, acting_as
+from pgnn.distributed.group import Group
+from pgnn.threads import working_with
 
 
 def on_ranks(size, work, timeout=60):
@@ -17,7 +18,7 @@ def on_ranks(size, work, timeout=60):
         try:
             gloo = dist.ProcessGroupGloo(store, rank, size, timedelta(seconds=timeout))
             group = Group(rank, size, gloo)
-            with acting_as(group):
+            with working_with(group):
                 results[rank] = work(group)
         except BaseException as failure:  # raised again below
             failures.append(failure)

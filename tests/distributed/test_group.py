@@ -5,11 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgnn.distributed.group import Group, Launch, LostRankError, current_group
-from pgnn.errors import PGNNError
+from pgnn.distributed.group import Group, LostRankError, current_group
 from rank_threads import on_ranks
-
-LAUNCHED = {"RANK": "1", "WORLD_SIZE": "4", "MASTER_ADDR": "localhost", "MASTER_PORT": "1"}
 
 
 def array_of(rank, rows, dtype, width):
@@ -70,25 +67,6 @@ def test_group_is_current_only_while_it_acts():
     assert current_group() is None
     assert all(on_ranks(2, lambda group: current_group() is group))
     assert current_group() is None
-
-
-def test_launch_is_read_from_the_environment(monkeypatch):
-    for name in ("LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in LAUNCHED.items():
-        monkeypatch.setenv(name, value)
-    assert Launch.of_environment() == Launch(1, 4, 1, 4, 0)
-    monkeypatch.setenv("LOCAL_RANK", "0")
-    monkeypatch.setenv("LOCAL_WORLD_SIZE", "1")
-    monkeypatch.setenv("GROUP_RANK", "1")
-    assert Launch.of_environment() == Launch(1, 4, 0, 1, 1)
-    monkeypatch.setenv("WORLD_SIZE", "1")
-    assert Launch.of_environment() is None
-    monkeypatch.setenv("WORLD_SIZE", "two")
-    with pytest.raises(PGNNError, match="WORLD_SIZE must be an integer"):
-        Launch.of_environment()
-    monkeypatch.delenv("WORLD_SIZE")
-    assert Launch.of_environment() is None
 
 
 def test_group_of_one_needs_nobody():

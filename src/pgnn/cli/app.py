@@ -20,6 +20,7 @@ from pgnn.cli.embed import embed
 from pgnn.cli.evaluate import evaluate
 from pgnn.cli.explain import explain
 from pgnn.cli.predict import predict
+from pgnn.cli.processes import are_several, check_shared, may_say_why, together
 from pgnn.cli.report import report
 from pgnn.cli.reproduce import reproduce
 from pgnn.cli.show import forget_kept_remarks, people, visible
@@ -46,13 +47,14 @@ def main() -> None:
     people.quiet = False
     forget_kept_remarks()
     signals: list[int] = []
-    _hear_sigterm(signals)
+    _hear_signals(signals)
     try:
-        code = app(prog_name="pgnn", standalone_mode=False)
+        with together():
+            code = app(prog_name="pgnn", standalone_mode=False)
     except PGNNError as error:
         _end(str(error))
     except StoppedError as error:
-        _end(str(error), _TERMINATED if signals else _INTERRUPTED)
+        _end(str(error), _TERMINATED if signal.SIGTERM in signals else _INTERRUPTED)
     except _UsageError as error:
         _end(_usage(error))
     except OSError as error:
@@ -62,29 +64,41 @@ def main() -> None:
     except RecursionError:
         _end("something is nested too deeply")
     if code == _INTERRUPTED:
-        _end("stopped", _TERMINATED if signals else _INTERRUPTED)
+        _end("stopped", _TERMINATED if signal.SIGTERM in signals else _INTERRUPTED)
     sys.exit(code or 0)
 
 
-def _hear_sigterm(signals: list[int]) -> None:
-    """Let SIGTERM do what Ctrl-C does: keep what there is, say so, and leave."""
+def _hear_signals(signals: list[int]) -> None:
+    """Let SIGTERM do what Ctrl-C does: keep what there is, say so, and leave.
+
+    torchrun sends SIGTERM to its processes when Ctrl-C has stopped them already: that is ignored.
+    """
 
     def stop(number: int, _: object) -> None:
+        if signals and "LOCAL_RANK" in os.environ:
+            return
         signals.append(number)
         raise KeyboardInterrupt
 
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, stop)
+        if "LOCAL_RANK" in os.environ:
+            signal.signal(signal.SIGINT, stop)
 
 
 def _end(message: str, code: int = 2) -> NoReturn:
-    """Print one line and leave."""
+    """Print one line and leave; of several processes, one prints it."""
+    if are_several():
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # torchrun's, when another has ended
+        if not may_say_why():
+            os._exit(code)
     # Not markup: what the user wrote may have brackets. Not `people`, which may be quiet.
     line = visible(" ".join(message.splitlines()))
     line = line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
     text = Text.assemble(("pgnn:", "bold red"), " ", line)
     Console(stderr=True).print(text, soft_wrap=True)
-    if is_thread_left_behind():  # in the middle of a search, and Python would wait for it
+    # In the middle of a search Python would wait for it, and gloo for a process that is gone.
+    if is_thread_left_behind() or are_several():
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
@@ -111,6 +125,7 @@ def _version(show: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
@@ -126,3 +141,5 @@ def _options(
 
     Every command explains itself: pgnn train --help
     """
+    del version  # was shown
+    check_shared(context.invoked_subcommand)

@@ -9,6 +9,7 @@ import typer
 
 from pgnn.cli.inputs import GraphFile, OutFile, RunDir, load_run_and_graph, remark_unused
 from pgnn.cli.options import Common, Computing, Reading, check_seed, option_groups
+from pgnn.cli.processes import is_first
 from pgnn.cli.show import counted, remark, working
 from pgnn.errors import PGNNError
 from pgnn.names import ANCHOR_CHOICES
@@ -65,7 +66,8 @@ def embed(
         placed = loaded.learner.place_anchors(data, anchors, draw=draw)
         used = None if not loaded.learner.num_sets else "fresh" if placed is None else "run"
         embeddings = loaded.learner.embed(data, draw=draw, anchors=used)
-    write_embeddings(out, embeddings, data)
+    if is_first():
+        write_embeddings(out, embeddings, data)
     remark_unused(loaded, data)
     if used is not None:
         _remark_anchors(placed, data.num_nodes)

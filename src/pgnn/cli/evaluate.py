@@ -29,6 +29,7 @@ from pgnn.cli.options import (
     option_groups,
     say_how_read,
 )
+from pgnn.cli.processes import is_first
 from pgnn.cli.show import (
     counted,
     metric_table,
@@ -141,7 +142,7 @@ def evaluate(
                 base_rate=base_rate,
                 seed=seed,
             )
-    if out is not None:
+    if out is not None and is_first():
         scored = evaluation.scored
         write_scores(
             out,

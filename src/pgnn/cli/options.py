@@ -29,6 +29,7 @@ import typer
 from rich.markup import escape
 
 from pgnn.cli.boundary import OPTION_OF, only_about, word_of_running_command
+from pgnn.cli.processes import are_several, join, own_device
 from pgnn.cli.show import keep_remark, people
 from pgnn.errors import Parameter, PGNNError
 from pgnn.names import MODELS
@@ -395,12 +396,14 @@ class Computing(Group):
 
     @property
     def place(self) -> str:
-        """The device that was typed, or the processor."""
-        return self.device or "cpu"
+        """The device that was typed, or the processor; of several processes, this one's own."""
+        return own_device(self.device or "cpu")
 
     def apply(self) -> None:
         """Set torch's threads, and see whether the device is there."""
-        if self.threads is not None:
+        if are_several():
+            join(threads=self.threads, device=self.place)
+        elif self.threads is not None:
             import torch
 
             torch.set_num_threads(self.threads)

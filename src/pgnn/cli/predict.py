@@ -20,6 +20,7 @@ from pgnn.cli.inputs import (
     remark_unused,
 )
 from pgnn.cli.options import Common, Computing, Reading, option_groups
+from pgnn.cli.processes import is_first
 from pgnn.cli.show import counted, group_table, link_table, remark, remark_rows, working
 from pgnn.errors import Parameter, PGNNError
 
@@ -150,7 +151,7 @@ def predict(
             from pgnn.prediction.explain import first_reasons
 
             reasons = first_reasons(learner, data, ranking.pairs, base_rate=ranking.base_rate)
-    if out is not None:
+    if out is not None and is_first():
         write_scores(
             out,
             ranking.pairs,
@@ -223,7 +224,7 @@ def _predict_groups(
         from pgnn.prediction.groups import find_groups
 
         groups = find_groups(loaded.learner, data, num_groups=num_groups)
-    if out is not None:
+    if out is not None and is_first():
         columns = groups.columns()
         write_columns(out, columns, columns)
     remark_unused(loaded, data)

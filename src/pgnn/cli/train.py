@@ -28,6 +28,7 @@ from pgnn.cli.options import (
     read_table,
     say_how_read,
 )
+from pgnn.cli.processes import is_first, own_device, resuming
 from pgnn.cli.show import (
     Listener,
     TrainingBar,
@@ -268,7 +269,7 @@ def _train_file(
             recipe,
             out=folder,
             config=config,
-            device=order.device,
+            device=own_device(order.device),
             resume=resume,
             progress=listener,
         )
@@ -397,7 +398,7 @@ def _train_dataset(
             out=order.out,
             resume=resume,
             data_dir=order.options.get("data_dir"),
-            device=order.device,
+            device=own_device(order.device),
             progress=progress,
         )
 
@@ -419,16 +420,18 @@ def _watched(
     folder: Path | None,
     tensorboard: Path | None,
 ) -> Outcome:
-    """Train while listeners show and log it; if the user stops it, say what was kept."""
+    """Train while listeners show and log it; if it is stopped, say what was kept."""
+    from pgnn.distributed.group import LostRankError
     from pgnn.training.runs import CHECKPOINT
 
     checkpoint = None if folder is None else folder / CHECKPOINT
     try:
         with ExitStack() as stack:
-            places = nothing_left_behind(folder, tensorboard, unless=CHECKPOINT, begun=CONFIG)
-            stack.enter_context(places)
+            if is_first():
+                places = nothing_left_behind(folder, tensorboard, unless=CHECKPOINT, begun=CONFIG)
+                stack.enter_context(places)
             listeners: list[Listener] = [stack.enter_context(bar)]
-            if tensorboard is not None:
+            if tensorboard is not None and is_first():
                 from pgnn.training.tensorboard import TensorBoardLog
 
                 listeners.append(stack.enter_context(TensorBoardLog(tensorboard)))
@@ -438,5 +441,10 @@ def _watched(
             raise StoppedError("stopped before there was a checkpoint; nothing was kept") from error
         if (checkpoint.parent / CONFIG).exists():
             place = shlex.quote(str(folder))
-            raise StoppedError(f"stopped; `pgnn train --resume --out {place}` goes on") from error
+            raise StoppedError(f"stopped; {resuming(place)} goes on") from error
         raise StoppedError(f"stopped; --resume goes on from {checkpoint}") from error
+    except LostRankError as error:
+        if checkpoint is None or not checkpoint.exists():
+            raise
+        place = shlex.quote(str(folder))
+        raise LostRankError(f"{error}; {resuming(place)} goes on") from error

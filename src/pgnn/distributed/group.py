@@ -7,11 +7,11 @@ GPUs. Arrays of numpy are exchanged as bytes, so any type is.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import timedelta
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -19,57 +19,18 @@ import torch
 import torch.distributed as dist
 from numpy.typing import NDArray
 
+from pgnn.distributed.launch import Launch
 from pgnn.errors import PGNNError
+from pgnn.threads import current_team, working_with
 
 TIMEOUT = timedelta(minutes=10)  # how long to wait for a process that neither answers nor ends
-_LAUNCHED = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")  # what torchrun sets
+
+
+_joined = count()  # a process may join one group after the other, each with names of its own
 
 
 class LostRankError(PGNNError):
     """Another process of the group has ended, or cannot be reached."""
-
-
-@dataclass(frozen=True)
-class Launch:
-    """What torchrun said to this process.
-
-    Attributes:
-        rank: Number of this process among all, from 0.
-        size: How many there are.
-        local_rank: Number among those of this machine.
-        local_size: How many are on this machine.
-        machine: Number of this machine.
-    """
-
-    rank: int
-    size: int
-    local_rank: int
-    local_size: int
-    machine: int
-
-    @classmethod
-    def of_environment(cls) -> Launch | None:
-        """Read the environment; None outside of torchrun, and for one process alone."""
-        if not all(name in os.environ for name in _LAUNCHED):
-            return None
-
-        def number(name: str, default: int) -> int:
-            try:
-                return int(os.environ.get(name, default))
-            except ValueError as error:
-                value = os.environ[name]
-                raise PGNNError(f"{name} must be an integer (got {value!r})") from error
-
-        rank, size = number("RANK", 0), number("WORLD_SIZE", 1)
-        if size == 1:
-            return None
-        return cls(
-            rank,
-            size,
-            number("LOCAL_RANK", rank),
-            number("LOCAL_WORLD_SIZE", size),
-            number("GROUP_RANK", 0),
-        )
 
 
 class Group:
@@ -79,18 +40,28 @@ class Group:
         rank: Number of this process, from 0.
         size: How many there are.
         backend: What `torch.distributed` made: a process group, or gloo's own of a test.
+        store: torch's store of names and values that outlives any of the processes, or None.
 
     Raises:
         LostRankError: By every method, if another process has ended or cannot be reached.
     """
 
-    def __init__(self, rank: int, size: int, backend: Any) -> None:
-        self.rank, self.size, self.backend = rank, size, backend
+    def __init__(self, rank: int, size: int, backend: Any, store: Any = None) -> None:
+        self.rank, self.size, self.backend, self.store = rank, size, backend, store
 
     @property
     def is_first(self) -> bool:
         """Whether this is rank 0, which alone prints and writes files."""
         return self.rank == 0
+
+    def is_first_to_fail(self, machine: int = 0) -> bool:
+        """Return True to the first process of a machine that asks; to the others False."""
+        if self.store is None:
+            return self.is_first
+        try:
+            return int(self.store.add(f"pgnn failed on machine {machine}", 1)) == 1
+        except RuntimeError:  # the store is gone, and so are those who would say it
+            return True
 
     def barrier(self) -> None:
         """Wait until all have come here."""
@@ -207,22 +178,16 @@ class Exchange:
         ]
 
 
-_current: ContextVar[Group | None] = ContextVar("group of this process", default=None)
-
-
 def current_group() -> Group | None:
     """Return the group that this process has joined; None where it works alone."""
-    return _current.get()
+    team = current_team()
+    return team if isinstance(team, Group) else None
 
 
-@contextmanager
-def acting_as(group: Group | None) -> Iterator[None]:
-    """Let a group be the current one."""
-    token = _current.set(group)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+def writes_files() -> bool:
+    """Return whether this process writes files: one that works alone, or rank 0."""
+    group = current_group()
+    return group is None or group.is_first
 
 
 @contextmanager
@@ -236,22 +201,25 @@ def joined_group(launch: Launch, *, device: str = "cpu") -> Iterator[Group]:
     Raises:
         PGNNError: If not all processes come.
     """
+    from torch.distributed.rendezvous import rendezvous
+
     backend = "cpu:gloo,cuda:nccl" if device.startswith("cuda") else "gloo"
     try:
-        dist.init_process_group(
-            backend,
-            rank=launch.rank,
-            world_size=launch.size,
-            timeout=TIMEOUT,
+        store, rank, size = next(iter(rendezvous("env://", timeout=TIMEOUT)))
+        store = dist.PrefixStore(  # type: ignore[attr-defined]
+            f"pgnn {next(_joined)}", store
         )
+        store.set_timeout(TIMEOUT)
+        dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=TIMEOUT)
     except (RuntimeError, ValueError) as error:
         raise PGNNError(
             f"the {launch.size} processes did not find each other ({_first_line(error)}); see "
             "whether all were started and reach "
             f"{os.environ['MASTER_ADDR']}:{os.environ['MASTER_PORT']}"
         ) from error
-    with acting_as(group := Group(launch.rank, launch.size, dist.group.WORLD)):
+    with working_with(group := Group(rank, size, dist.group.WORLD, store)):
         yield group
+        group.barrier()  # when a command ends anywhere, what rank 0 writes is there
     # Not after an error: the others may be gone, and there is nobody to say good-bye to.
     dist.destroy_process_group()
 
@@ -268,7 +236,9 @@ def _losing() -> Iterator[None]:
 
 
 def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
+    """Return the first line of a message, without the place in gloo's code."""
+    line = (str(error).splitlines() or [type(error).__name__])[0]
+    return re.sub(r"^\[[^\]]*\.(cc|h|cpp):\d+\] ", "", line)
 
 
 def _as_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:

@@ -361,7 +361,10 @@ def _walk_sums(graph: Graph, beta: float, sources: Pairs, nodes: Pairs) -> Score
     def make_rows() -> tuple[Scores, Scores]:
         return np.empty((graph.num_nodes, LANES)), np.empty((graph.num_nodes, LANES))
 
-    in_blocks(work, len(distinct), LANES, make_rows, resolve_threads(None))
+    def fills(block: range) -> list[tuple[Scores, NDArray[np.int64]]]:
+        return [(sums, order[slice(*np.searchsorted(places, [block.start, block.stop]))])]
+
+    in_blocks(work, len(distinct), LANES, make_rows, resolve_threads(None), fills=fills)
     return sums
 
 

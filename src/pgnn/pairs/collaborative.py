@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pgnn.graph import Graph
 from pgnn.pairs.codes import as_pairs, edge_codes, is_among
-from pgnn.threads import in_blocks, resolve_threads
+from pgnn.threads import in_blocks, resolve_threads, rows_of
 
 Array = NDArray[np.float64]
 
@@ -74,5 +74,5 @@ def _path_sums(
     def make_scratch() -> tuple[Array, NDArray[np.int32]]:
         return np.zeros(n), np.empty(n, dtype=np.int32)
 
-    in_blocks(work, len(pairs), _BLOCK_PAIRS, make_scratch, threads)
+    in_blocks(work, len(pairs), _BLOCK_PAIRS, make_scratch, threads, fills=rows_of(result))
     return result

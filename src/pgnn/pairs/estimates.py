@@ -252,7 +252,14 @@ class _Meeting:
             write_columns(series, rows, *summary, met.columns)
             met.horizon[rows], met.hops[rows], met.three_paths[rows] = result[1:]
 
-        in_blocks(work, len(order), _BLOCK_PAIRS, self._make_balls, num_threads, progress)
+        def fills(block: range) -> list[tuple[NDArray[Any], NDArray[np.int64]]]:
+            rows = order[block.start : block.stop]
+            filled = (met.columns, met.horizon, met.hops, met.three_paths)
+            return [(array, rows) for array in filled]
+
+        in_blocks(
+            work, len(order), _BLOCK_PAIRS, self._make_balls, num_threads, progress, fills=fills
+        )
         return met
 
     def _make_balls(self) -> Any:

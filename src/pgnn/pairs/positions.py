@@ -13,7 +13,7 @@ from pgnn.errors import PGNNError
 from pgnn.graph import Graph
 from pgnn.pairs.codes import as_pairs, edge_codes, is_among
 from pgnn.positions import anchor_distances, sample_anchor_sets
-from pgnn.threads import resolve_threads, run_blocks
+from pgnn.threads import resolve_threads, rows_of, run_blocks
 
 POSITION_COLUMNS = (
     *("position_gap_max", "position_gap_mean", "position_gap_rms", "position_equal"),
@@ -149,5 +149,5 @@ def _describe(
 
     bounds = range(0, len(pairs), _BLOCK_PAIRS)
     blocks = [range(first, min(first + _BLOCK_PAIRS, len(pairs))) for first in bounds]
-    run_blocks(work, blocks, make_scratch, num_threads)
+    run_blocks(work, blocks, make_scratch, num_threads, fills=rows_of(out))
     return out

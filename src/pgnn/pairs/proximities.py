@@ -24,7 +24,7 @@ from pgnn.pairs.walks import (
     exact_walks,
     steps_of,
 )
-from pgnn.threads import Progress, in_blocks, resolve_threads
+from pgnn.threads import Progress, in_blocks, resolve_threads, rows_of
 
 Array = NDArray[np.float64]
 Pairs = NDArray[np.int64]
@@ -299,7 +299,8 @@ class _Job:
             pairs = self.pairs[block.start : block.stop]
             count_shared(first, second, pairs, worth, block.start, result)
 
-        in_blocks(work, len(self.pairs), _BLOCK_PAIRS, lambda: None, self.num_threads)
+        fills = rows_of(result)
+        in_blocks(work, len(self.pairs), _BLOCK_PAIRS, lambda: None, self.num_threads, fills=fills)
         return result
 
     def three_paths(self, rows_u: Graph, rows_v: Graph, walks: Walks) -> Array:
@@ -330,7 +331,8 @@ class _Job:
         def make_scratch() -> tuple[Array, NDArray[np.int32]]:
             return np.zeros(n), np.empty(n, dtype=np.int32)
 
-        in_blocks(work, len(order), _BLOCK_PAIRS, make_scratch, self.num_threads)
+        fills = rows_of(result)
+        in_blocks(work, len(order), _BLOCK_PAIRS, make_scratch, self.num_threads, fills=fills)
         unsorted = np.empty_like(result)
         unsorted[order] = result
         return unsorted
@@ -681,7 +683,10 @@ def _search(pulled: Graph, starts: Nodes, ends: Nodes, max_hops: int, num_thread
         n = pulled.num_nodes
         return np.empty(n, np.uint64), np.empty(n, np.uint64), np.empty(n, np.uint64)
 
-    in_blocks(work, len(sources), _BITS, make_words, num_threads)
+    def fills(block: range) -> list[tuple[Hops, Nodes]]:
+        return [(hops, order[slice(*np.searchsorted(places, [block.start, block.stop]))])]
+
+    in_blocks(work, len(sources), _BITS, make_words, num_threads, fills=fills)
     return hops
 
 
@@ -711,13 +716,20 @@ def hops_by_pair(
     rows = (graph.indptr, graph.indices), (reverse.indptr, reverse.indices)
     limits = (max_hops, max_edges)
 
-    def work(block: range, lists: tuple[Nodes, ...]) -> int:
+    stopped = np.zeros(-(-len(pairs) // _SEARCH_PAIRS), dtype=np.int64)  # in each block
+
+    def work(block: range, lists: tuple[Nodes, ...]) -> None:
         span = slice(block.start, block.stop)
-        return int(search_pairs(*rows, pairs[span], is_edge[span], limits, hops[span], lists))
+        number = block.start // _SEARCH_PAIRS
+        stopped[number] = search_pairs(*rows, pairs[span], is_edge[span], limits, hops[span], lists)
 
     def make_lists() -> tuple[Nodes, ...]:
         n = graph.num_nodes
         return np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
 
-    stopped = in_blocks(work, len(pairs), _SEARCH_PAIRS, make_lists, num_threads)
-    return hops, sum(stopped)
+    def fills(block: range) -> list[tuple[Hops, slice]]:
+        number = block.start // _SEARCH_PAIRS
+        return [(hops, slice(block.start, block.stop)), (stopped, slice(number, number + 1))]
+
+    in_blocks(work, len(pairs), _SEARCH_PAIRS, make_lists, num_threads, fills=fills)
+    return hops, int(stopped.sum())

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pgnn.graph import Graph
 from pgnn.pairs.codes import as_pairs, edge_codes, is_among
 from pgnn.positions import anchor_ppr
-from pgnn.threads import in_blocks, resolve_threads
+from pgnn.threads import columns_of, in_blocks, resolve_threads, rows_of
 
 Floats = NDArray[np.float32]
 
@@ -131,7 +131,7 @@ def divide(
             anneal_groups(rows, order, uniforms, temperatures, resolution, NUM_GROUPS, division)
             groups[:, run] = division
 
-    in_blocks(work_on, num_runs, 1, lambda: None, num_threads)
+    in_blocks(work_on, num_runs, 1, lambda: None, num_threads, fills=columns_of(groups))
     return groups
 
 
@@ -173,7 +173,8 @@ def _compare(rows: Floats, pairs: NDArray[np.int64], num_threads: int) -> NDArra
             axis=1,
         )
 
-    in_blocks(work_on, len(pairs), _BLOCK_PAIRS, lambda: None, num_threads)
+    fills = rows_of(values)
+    in_blocks(work_on, len(pairs), _BLOCK_PAIRS, lambda: None, num_threads, fills=fills)
     values[:, 2] -= np.log(rows.shape[1])
     return values
 

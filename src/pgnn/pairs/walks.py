@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgnn.graph import Graph
-from pgnn.threads import Progress, in_blocks
+from pgnn.threads import Progress, in_blocks, rows_of
 
 Array = NDArray[np.float64]
 
@@ -268,7 +268,12 @@ def _walk(
     def make_rows() -> tuple[Array, Array]:
         return np.empty((n, LANES)), np.empty((n, LANES))
 
-    in_blocks(work, len(reads.sources), LANES, make_rows, num_threads, progress)
+    def fills(block: range) -> list[tuple[Array, NDArray[np.int64]]]:
+        item = reads.order[slice(*np.searchsorted(reads.places, [block.start, block.stop]))]
+        row = reads.kept[item]
+        return [(columns, item[row < 0]), (kept, row[row >= 0])]
+
+    in_blocks(work, len(reads.sources), LANES, make_rows, num_threads, progress, fills=fills)
     return columns, kept
 
 
@@ -324,7 +329,7 @@ def leave_out(
         for result, values in zip(results, target, strict=True):
             result[span, :length] = values
 
-    in_blocks(work, len(closed), _BLOCK_EDGES, lambda: None, num_threads)
+    in_blocks(work, len(closed), _BLOCK_EDGES, lambda: None, num_threads, fills=rows_of(*results))
     rule: Callable[..., tuple[Array, ...]] = _pagerank_without_edge
     if directed:
         rule = _pagerank_without_arc

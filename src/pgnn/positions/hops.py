@@ -18,7 +18,7 @@ from pgnn.positions.anchors import AnchorSets
 from pgnn.positions.kernels import search as kernels
 from pgnn.positions.kernels.rows import ROW_BYTES, empty_rows
 from pgnn.positions.kernels.search import Rows
-from pgnn.threads import Progress, Scratch, run_blocks
+from pgnn.threads import ElsewhereError, Fills, Progress, Scratch, columns_of, run_blocks
 
 # Training searches the same small graph thousands of times, so its order is kept. That of a graph
 # with more entries of `indices` is found anew.
@@ -161,11 +161,20 @@ class _Job:
         work: Callable[[range, Scratch], None],
         blocks: list[range],
         make_scratch: Callable[[], Scratch],
-    ) -> None:
-        """Work on all blocks, on threads if it is worth it."""
+        fills: Fills,
+    ) -> bool:
+        """Work on all blocks, on threads if it is worth it; return whether no search gave up."""
         is_small = self.shape[0] * self.shape[1] < SERIAL_PAIRS
         threads = 1 if is_small else self.num_threads
-        run_blocks(work, blocks, make_scratch, threads, self.progress, apart=not is_small)
+        try:
+            run_blocks(
+                *(work, blocks, make_scratch, threads, self.progress),
+                apart=not is_small,
+                fills=fills,
+            )
+        except (_TooFarError, ElsewhereError):
+            return False
+        return True
 
 
 def hop_distances(
@@ -237,11 +246,9 @@ def search_by_levels(job: _Job) -> tuple[NDArray[np.int8], NDArray[np.int32]] | 
         lists = [np.empty(n + 1, dtype=np.uint32) for _ in range(3)]
         return _LevelScratch(empty_rows(n, np.uint32), masks, lists)
 
-    try:
-        job.run(work, level_blocks(job.sets, indexed.lanes), make_scratch)
-    except _TooFarError:
-        return None
-    return hops, nearest
+    blocks = level_blocks(job.sets, indexed.lanes)
+    is_complete = job.run(work, blocks, make_scratch, columns_of(hops, nearest))
+    return (hops, nearest) if is_complete else None
 
 
 def level_blocks(sets: AnchorSets, lanes: int) -> list[range]:
@@ -302,11 +309,8 @@ def search_by_sweeps(
         )
 
     blocks = [range(max(0, stop - form.lanes), stop) for stop in range(k, 0, -form.lanes)]
-    try:
-        job.run(work, blocks, make_scratch)
-    except _TooFarError:
-        return None
-    return hops, nearest
+    is_complete = job.run(work, blocks, make_scratch, columns_of(hops, nearest))
+    return (hops, nearest) if is_complete else None
 
 
 def _rising(progress: Progress | None) -> Progress | None:

@@ -16,7 +16,7 @@ from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.graph.graph import check_graph
 from pgnn.positions.anchors import AnchorSets
-from pgnn.threads import Progress, leave_if_stopped, resolve_threads, run_blocks
+from pgnn.threads import Progress, columns_of, leave_if_stopped, resolve_threads, run_blocks
 
 Rows = NDArray[np.float32] | NDArray[np.float64]
 
@@ -106,7 +106,10 @@ def anchor_ppr(
 
     starts = range(0, len(sets), _BLOCK_SETS)
     blocks = [range(first, min(first + _BLOCK_SETS, len(sets))) for first in starts]
-    run_blocks(solve_block, blocks, lambda: _Work.of(graph.num_nodes), threads, progress)
+    run_blocks(
+        *(solve_block, blocks, lambda: _Work.of(graph.num_nodes), threads, progress),
+        fills=columns_of(result),
+    )
     return result
 
 

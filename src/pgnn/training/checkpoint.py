@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from pgnn.distributed.group import current_group, writes_files
 from pgnn.errors import PGNNError
 from pgnn.io.limits import read_file
 from pgnn.io.write import open_atomic
@@ -60,14 +61,17 @@ def load_checkpoint(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]
     Raises:
         PGNNError: If the file is absent, damaged, or of a newer format.
     """
-    path = Path(path)
+    return parse_checkpoint(Path(path), _read(Path(path)))
+
+
+def _read(path: Path) -> bytes:
+    """Return the bytes of a checkpoint."""
     if not path.is_file():
         raise PGNNError(f"{path}: there is no such checkpoint")
     try:
-        data = read_file(path)
+        return read_file(path)
     except OSError as error:
         raise PGNNError(f"{path}: cannot be read ({error.strerror})") from error
-    return parse_checkpoint(path, data)
 
 
 def parse_checkpoint(path: Path, data: bytes) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -98,6 +102,28 @@ def parse_checkpoint(path: Path, data: bytes) -> tuple[dict[str, Tensor], dict[s
     ) as error:
         raise PGNNError(f"{path}: the checkpoint is damaged ({error}); delete it") from error
     return tensors, description
+
+
+def keep_checkpoint(
+    path: str | Path, tensors: Mapping[str, Tensor], description: Mapping[str, Any]
+) -> None:
+    """Write a checkpoint of training; of several processes, one does."""
+    if writes_files():
+        save_checkpoint(path, tensors, description)
+
+
+def kept_checkpoint(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
+    """Return what `keep_checkpoint` wrote, None if nothing; of several processes, one reads it.
+
+    Raises:
+        PGNNError: If it cannot be read, or is damaged.
+    """
+    path, group = Path(path), current_group()
+    if group is None:
+        return load_checkpoint(path) if path.exists() else None
+    data = _read(path) if group.is_first and path.exists() else b""
+    data = group.broadcast_bytes(data)
+    return parse_checkpoint(path, data) if data else None
 
 
 def check_widths(recipe: Recipe, num_sets: int, tensors: Mapping[str, Tensor]) -> None:

@@ -17,14 +17,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from pgnn.distributed.group import LostRankError
 from pgnn.errors import PGNNError
 from pgnn.evaluation.metrics import roc_auc, without_rounding
 from pgnn.pairs.sets import Split
 from pgnn.training.batches import Batch, Draws, Pairs, Part
 from pgnn.training.checkpoint import (
-    load_checkpoint,
+    keep_checkpoint,
+    kept_checkpoint,
     pack_training,
-    save_checkpoint,
     unpack_training,
 )
 from pgnn.training.recipe import FitSettings
@@ -108,7 +109,7 @@ def fit(
     """
     settings = settings or FitSettings()
     run = _Run(model, decoder, splits, settings, draws, seed)
-    if checkpoint is not None and resume and Path(checkpoint).exists():
+    if checkpoint is not None and resume:
         run.restore(Path(checkpoint))
     with torch.random.fork_rng(devices=[]), one_thread(run.largest_batch <= _ONE_THREAD_NODES):
         run.train(checkpoint, progress)
@@ -189,12 +190,12 @@ class _Run:
                         progress(record)
                     if checkpoint is not None and now - written > _CHECKPOINT_SECONDS:
                         kept, kept_at = self.state(), now  # never older than what is written
-                        save_checkpoint(checkpoint, *kept)
+                        keep_checkpoint(checkpoint, *kept)
                         written = time.monotonic()
-        except (KeyboardInterrupt, SystemExit):
+        except (KeyboardInterrupt, SystemExit, LostRankError):
             # In the middle of an epoch: what is written is the state after a whole one.
             if checkpoint is not None and kept is not None:
-                save_checkpoint(checkpoint, *kept)
+                keep_checkpoint(checkpoint, *kept)
             raise
         self.modules.load_state_dict(self.best)
         if settings.eval_draws > 1 and self._has("test"):
@@ -202,7 +203,7 @@ class _Run:
             self.fit.test_scores = scores.tolist()
         self.fit.seconds = time.perf_counter() - began
         if checkpoint is not None:
-            save_checkpoint(checkpoint, *self.state())
+            keep_checkpoint(checkpoint, *self.state())
 
     def _one_epoch(self, inputs: Iterator[Any]) -> Epoch:
         settings = self.settings
@@ -363,8 +364,11 @@ class _Run:
         return {name: tensor.clone() for name, tensor in tensors.items()}, description
 
     def restore(self, path: Path) -> None:
-        """Take up what `save` wrote."""
-        tensors, description = load_checkpoint(path)
+        """Take up what was kept, if anything was."""
+        kept = kept_checkpoint(path)
+        if kept is None:
+            return
+        tensors, description = kept
         if description.get("identity") != self._identity:
             raise PGNNError(
                 f"{path}: the checkpoint is of a run with other settings, data or seed; "

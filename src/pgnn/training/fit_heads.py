@@ -25,11 +25,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 
+from pgnn.distributed.group import LostRankError
 from pgnn.errors import PGNNError
 from pgnn.evaluation.metrics import roc_auc
 from pgnn.names import Task
 from pgnn.nn.heads import PairHeads
-from pgnn.training.checkpoint import load_checkpoint, save_checkpoint
+from pgnn.training.checkpoint import keep_checkpoint, kept_checkpoint
 from pgnn.training.fit import Epoch, Fit, Progress, one_thread
 from pgnn.training.recipe import Recipe
 from pgnn.training.seeds import Purpose, generator_of, seed_of
@@ -144,7 +145,7 @@ def fit_heads(
             f"(got {len(data.positive)} and {len(data.negative)})"
         )
     run = _Run(heads, data, recipe, linear_links)
-    if checkpoint is not None and resume and checkpoint.exists():
+    if checkpoint is not None and resume:
         run.restore(checkpoint)
     with torch.random.fork_rng(devices=[]), one_thread():
         run.train(checkpoint, progress)
@@ -206,16 +207,16 @@ class _Run:
                 if progress is not None:
                     progress(record)
                 if checkpoint is not None and time.monotonic() - written > _CHECKPOINT_SECONDS:
-                    save_checkpoint(checkpoint, *self.state())
+                    keep_checkpoint(checkpoint, *self.state())
                     written = time.monotonic()
-        except (KeyboardInterrupt, SystemExit):
+        except (KeyboardInterrupt, SystemExit, LostRankError):
             if checkpoint is not None and kept is not None:
-                save_checkpoint(checkpoint, *kept)
+                keep_checkpoint(checkpoint, *kept)
             raise
         _copy(self.parameters, self.best)
         self.fit.seconds = time.perf_counter() - began
         if checkpoint is not None:
-            save_checkpoint(checkpoint, *self.state())
+            keep_checkpoint(checkpoint, *self.state())
 
     def _one_round(self) -> Epoch:
         rng = generator_of(self.recipe.seed, Purpose.HEAD, self.round)
@@ -380,8 +381,11 @@ class _Run:
         }
 
     def restore(self, path: Path) -> None:
-        """Take up what `state` gave."""
-        tensors, description = load_checkpoint(path)
+        """Take up what `state` gave, if it was kept."""
+        kept = kept_checkpoint(path)
+        if kept is None:
+            return
+        tensors, description = kept
         if description.get("identity") != self._identity:
             raise PGNNError(
                 f"{path}: the checkpoint is of a run with other settings, data or seed; "

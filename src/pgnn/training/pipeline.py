@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pgnn.distributed.group import writes_files
 from pgnn.errors import Parameter, PGNNError
 from pgnn.evaluation.judging import (
     MODEL,
@@ -134,11 +135,11 @@ def train(
     Raises:
         PGNNError: If the directory holds a run already, or training is not possible.
     """
-    if out is not None:
+    if out is not None and writes_files():
         make_folder(out)
         with locked_folder(out):
             return _train(problem, recipe, out, config, device, resume, heuristics, progress)
-    return _train(problem, recipe, None, config, device, resume, heuristics, progress)
+    return _train(problem, recipe, out, config, device, resume, heuristics, progress)
 
 
 def _train(
@@ -195,7 +196,7 @@ def _train(
         as_good=None if judged.verdict is None else judged.verdict.as_good,
         time=problem.time,
     )
-    if out is not None:
+    if out is not None and writes_files():
         shown = next((i for i, split in enumerate(splits) if len(split.test)), 0)
         save_run(
             out,
@@ -212,6 +213,9 @@ def _train(
 @contextmanager
 def _claimed(out: Path | None, config: Mapping[str, Any], resume: bool) -> Iterator[None]:
     """Keep the options of a run in its folder while it trains; a failed run leaves nothing."""
+    if not writes_files():
+        yield
+        return
     is_new = out is not None and claim_folder(out, config, resume=resume)
     try:
         yield

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pgnn.prediction.choice import Ranked, Rows
 from pgnn.prediction.kernels.heap import offer, word_of, write_best_first
-from pgnn.threads import resolve_threads, run_blocks
+from pgnn.threads import resolve_threads, rows_of, run_blocks
 
 _MAX_STEPS = 200_000_000  # along edges, in one search from all sources: a second or two
 _NUM_BLOCKS = 128  # many, because a block with hubs takes longer than others
@@ -101,7 +101,7 @@ def _ranked(search: _Search, visits: NDArray[np.int64], wanted: int) -> Ranked:
         _count_reached(*rows, sources, block.start, block.stop, caps, order, *scratch, counts)
 
     threads = resolve_threads(None)
-    run_blocks(count, blocks, search.scratch, threads)
+    run_blocks(count, blocks, search.scratch, threads, fills=rows_of(counts))
     quota, circle = _quota(counts, wanted), np.argsort(order)
     sizes = np.minimum(counts, quota)
     starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -114,7 +114,10 @@ def _ranked(search: _Search, visits: NDArray[np.int64], wanted: int) -> Ranked:
         span = block.start, block.stop
         _rank_reached(*rows, sources, *span, caps, order, *scratch, circle, starts, targets)
 
-    run_blocks(rank, blocks, more_scratch, threads)
+    def fills(block: range) -> list[tuple[NDArray[np.int32], slice]]:
+        return [(targets, slice(starts[block.start], starts[block.stop]))]
+
+    run_blocks(rank, blocks, more_scratch, threads, fills=fills)
     ranks = np.arange(len(targets)) - np.repeat(starts[:-1], sizes)
     sampled = bool(((np.diff(rows.indptr) > caps[-1]) & (visits > 0)).any())
     whole = quota >= counts.max() and not sampled

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pgnn.prediction.choice import Ranked, Rows
 from pgnn.prediction.kernels.heap import offer, word_of, write_best_first
-from pgnn.threads import resolve_threads, run_blocks
+from pgnn.threads import resolve_threads, rows_of, run_blocks
 
 _EXACT_PRODUCTS = 30_000_000_000  # of two numbers, in an exact search: 20,000 rows of 64 take 10 s
 _NUM_TREES = 4
@@ -51,7 +51,7 @@ class _Search(NamedTuple):
             kernel(*read, *scratch, circle, *inputs, block.start, block.stop, nearest)
 
         blocks = [range(i, min(i + _BLOCK, count)) for i in range(0, count, _BLOCK)]
-        run_blocks(work, blocks, make_scratch, resolve_threads(None))
+        run_blocks(work, blocks, make_scratch, resolve_threads(None), fills=rows_of(nearest))
         return nearest
 
 
@@ -113,7 +113,7 @@ def _nearly_nearest(search: _Search, width: int, generator: np.random.Generator)
             _grow_tree(points, draws[tree], depth, trees[tree], leaf[tree])
 
     each = [range(tree, tree + 1) for tree in range(_NUM_TREES)]
-    run_blocks(grow, each, lambda: None, resolve_threads(None))
+    run_blocks(grow, each, lambda: None, resolve_threads(None), fills=rows_of(trees, leaf))
     known = search.run(_nearest_in_leaves, n, width, trees, leaf, depth, shared)
     for _ in range(_NUM_ROUNDS):
         known = search.run(_nearest_of_nearest, n, width, known, trees[0])
