@@ -239,3 +239,30 @@ def test_order_of_the_norm_must_be_one_or_more(p):
 def test_hidden_width_must_be_positive():
     with pytest.raises(PGNNError, match=r"hidden must be a positive integer \(got 0\)"):
         PairMLPDecoder(0)
+
+
+# ---------------------------------------------------------------------- loss
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_loss_is_the_cross_entropy_of_the_logits(name):
+    decoder, z = make_trained(name), embeddings().requires_grad_()
+    pairs = PAIRS[PAIRS[:, 0] != PAIRS[:, 1]]
+    labels = torch.tensor([1.0, 0, 0, 1], dtype=z.dtype)
+    weights = torch.tensor([0.5, 1, 2, 0], dtype=z.dtype)
+    leaves = [z, *decoder.parameters()]
+    expected = torch.nn.functional.binary_cross_entropy_with_logits(
+        decoder(z, pairs), labels, weight=weights, reduction="sum"
+    )
+    loss = decoder.loss(z, pairs.int(), labels, weights)
+    torch.testing.assert_close(loss, expected)
+    for ours, theirs in zip(
+        torch.autograd.grad(loss, leaves), torch.autograd.grad(expected, leaves), strict=True
+    ):
+        torch.testing.assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_loss_refuses_pairs_that_z_does_not_have(name):
+    with pytest.raises(PGNNError, match=r"pairs name node 5, but z has rows 0\.\.4"):
+        make_trained(name).loss(embeddings(), torch.tensor([[0, 5]]), torch.ones(1), torch.ones(1))

@@ -10,11 +10,14 @@ from pgnn.nn import Gate
 from pgnn.nn import fused as _fused
 from pgnn.nn import threads as _threads
 from pgnn.nn.fused import (
+    Between,
     Fixed,
     GateWeights,
     Inputs,
+    LayerWeights,
     fused_layer,
     fused_messages,
+    fused_model,
     padded_channels,
 )
 
@@ -115,8 +118,13 @@ def random_case(gate, seed=0):
 
 
 def run(learned, fixed, paper, need_z=True):
-    gate = GateWeights(*learned[5:]) if len(learned) > 5 else None
-    return fused_layer(*learned[:5], gate, Fixed(*fixed, paper, 0.25, need_z))
+    x, *weights = learned
+    return fused_layer(x, as_weights(weights), Fixed(*fixed, paper, 0.25, need_z))
+
+
+def as_weights(tensors):
+    gate = GateWeights(*tensors[4:]) if len(tensors) > 4 else None
+    return LayerWeights(*tensors[:4], gate)
 
 
 @pytest.mark.parametrize("paper", [True, False])
@@ -168,3 +176,88 @@ def test_tensor_changed_in_place_before_backward_is_an_error():
         learned[3] += 1
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         z.sum().backward()
+
+
+# ---------------------------------------------------------------------- the whole model
+
+
+def random_model(gate, *, projected, seed=0):
+    """x, the Linear of it, the weights of two layers, and what is fixed of both."""
+    random = torch.Generator().manual_seed(seed)
+    learned, fixed = random_case(gate, seed)
+    x, weight, *rest = (tensor.detach() for tensor in learned)
+    second = [torch.randn(2, R, R, generator=random, dtype=x.dtype) / 4, *(t * 0.9 for t in rest)]
+    projection = []
+    if projected:
+        projection = [torch.randn(shape, generator=random).to(x) for shape in ((D, D), (D,))]
+    tensors = [x, *projection, weight, *rest, *second]
+    return [tensor.clone().requires_grad_() for tensor in tensors], fixed
+
+
+def run_model(tensors, fixed, between, *, projected, paper=True):
+    x, *rest = tensors
+    projection, rest = (tuple(rest[:2]), rest[2:]) if projected else (None, rest)
+    half = len(rest) // 2
+    layers = [as_weights(rest[:half]), as_weights(rest[half:])]
+    both = [Fixed(*fixed, paper, 0.25, need_z) for need_z in (False, True)]
+    return fused_model(x, projection, layers, both, between)
+
+
+@pytest.mark.parametrize("projected", [False, True])
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("gate", [None, 1, R])
+def test_model_passes_gradcheck(gate, normalize, projected):
+    tensors, fixed = random_model(gate, projected=projected)
+    between = Between(0.0, normalize)
+    unused = {3 + 2 * projected + 1, 3 + 2 * projected}  # w and its bias, of the first layer
+    moving = [t for i, t in enumerate(tensors) if i not in unused]
+
+    def model(*moved):
+        given = iter(moved)
+        all_tensors = [t if i in unused else next(given) for i, t in enumerate(tensors)]
+        return run_model(all_tensors, fixed, between, projected=projected)
+
+    assert torch.autograd.gradcheck(model, moving, fast_mode=True)
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("projected", [False, True])
+def test_model_equals_its_layers_one_by_one(projected, dropout):
+    """The same numbers are dropped as torch drops from the same random state."""
+    tensors, fixed = random_model(1, projected=projected, seed=2)
+
+    def one_by_one(x, *rest):
+        h = x
+        if projected:
+            h, rest = torch.nn.functional.linear(x, *rest[:2]), rest[2:]
+        half = len(rest) // 2
+        for place, part in enumerate((rest[:half], rest[half:])):
+            if place:
+                h = torch.nn.functional.dropout(h, dropout)
+            z, h = run([h, *part], fixed, paper=False)
+        return torch.nn.functional.normalize(z, dim=-1), h
+
+    results = []
+    for way in (
+        lambda: run_model(tensors, fixed, Between(dropout, True), projected=projected, paper=False),
+        lambda: one_by_one(*tensors),
+    ):
+        with torch.random.fork_rng():
+            torch.default_generator.manual_seed(5)
+            outputs = way()
+        grads = [torch.linspace(-1, 1, out.numel()).view(out.shape).to(out) for out in outputs]
+        results.append((*outputs, *torch.autograd.grad(outputs, tensors, grads, allow_unused=True)))
+    for ours, expected in zip(*results, strict=True):
+        assert (ours is None) == (expected is None)
+        if ours is not None:
+            torch.testing.assert_close(ours, expected)
+
+
+def test_z_changed_in_place_before_backward_is_an_error():
+    tensors, fixed = random_model(None, projected=True)
+    z, _ = run_model(tensors, fixed, Between(0.0, True), projected=True)
+    total = z.sum()
+    with torch.no_grad():
+        z += 1
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        total.backward()

@@ -51,9 +51,12 @@ def used_parameters(model: PGNN):
 
 @pytest.mark.parametrize("num_layers", [1, 2, 3])
 @pytest.mark.parametrize("project_input", [True, False])
-@pytest.mark.parametrize("message", ["paper", "released", OwnMessage])
-def test_model_equals_algorithm_1(num_layers, project_input, message):
-    model = PGNN(3, 5, num_layers, message=message, sigma="tanh", project_input=project_input)
+@pytest.mark.parametrize(
+    ("message", "width"),  # kernels run all layers of 16 channels at once
+    [("paper", 5), ("paper", 16), ("released", 5), ("released", 16), (OwnMessage, 5)],
+)
+def test_model_equals_algorithm_1(num_layers, project_input, message, width):
+    model = PGNN(3, width, num_layers, message=message, sigma="tanh", project_input=project_input)
     randomised(model).eval()
     x = features(10, 3)
     leaves = [x, *used_parameters(model)]

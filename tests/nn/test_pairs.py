@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from pgnn.nn import pairs as _pairs
-from pgnn.nn.pairs import pair_distances, pair_dots
+from pgnn.nn.pairs import Scale, pair_distances, pair_dots, pair_loss
 
 
 def random_case(n, k, m, seed, dtype=torch.float64):
@@ -46,3 +46,36 @@ def test_nothing_of_pairs_by_sets_is_saved():
     ):
         pair_dots(z, pairs)
     assert sorted(sizes) == [640, 2000]
+
+
+@pytest.mark.parametrize("distances", [False, True])
+@pytest.mark.parametrize("scaled", [False, True])
+def test_loss_passes_gradcheck_and_is_cross_entropy(distances, scaled):
+    z, pairs, weights = random_case(5, 7, 12, seed=3)
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    weights = weights[: len(pairs)].abs()
+    labels = (torch.arange(len(pairs)) % 3 == 0).to(z)
+    learned = [z, *(torch.tensor(n, dtype=z.dtype, requires_grad=True) for n in (1.7, -0.4))]
+
+    def loss(z, factor, shift):
+        scale = Scale(factor, shift) if scaled else None
+        return pair_loss(z, pairs, labels, weights, distances=distances, scale=scale)
+
+    leaves = learned if scaled else [z]
+    assert torch.autograd.gradcheck(lambda *some: loss(*some, *learned[len(some) :]), leaves)
+    numbers = pair_distances(z, pairs) if distances else pair_dots(z, pairs)
+    factor, shift = learned[1:] if scaled else (1, 0)
+    logits = shift + (-1 if distances else 1) * factor * numbers
+    expected = torch.nn.functional.binary_cross_entropy_with_logits(
+        logits, labels, weight=weights, reduction="sum"
+    )
+    torch.testing.assert_close(loss(*learned), expected)
+
+
+def test_loss_of_extreme_logits_is_finite_and_has_a_slope():
+    z = torch.tensor([[100.0], [100.0], [-100.0]], requires_grad=True)
+    pairs, labels = torch.tensor([[0, 1], [0, 2]]), torch.tensor([0.0, 1.0])
+    loss = pair_loss(z, pairs, labels, torch.ones(2))
+    assert loss.item() == 20_000
+    loss.backward()
+    assert z.grad.squeeze(1).tolist() == [200, 100, -100]

@@ -502,3 +502,32 @@ def test_unpickled_positions_are_checked():
     positions.nearest[0, 0] = 99
     with pytest.raises(PGNNError, match="nearest names node 99"):
         copy.deepcopy(positions)
+
+
+# ---------------------------------------------------------------------- parts
+
+
+def test_split_gives_each_part_what_it_would_be_alone():
+    sets = [SETS[i] for i in range(3)] + [[4], [0, 9], [2, 3]]
+    parts = Positions.from_distances(anchor_distances(GRAPH, sets)).split(2)
+    for part, some in zip(parts, (sets[:3], sets[3:]), strict=True):
+        alone = Positions.from_distances(anchor_distances(GRAPH, some))
+        assert torch.equal(part.nearest, alone.nearest)
+        assert torch.equal(part.codes, alone.codes)
+        assert torch.equal(part.levels, alone.levels)
+        assert part.nearest.is_contiguous()
+        part.codes.fill_(100)
+        with pytest.raises(PGNNError, match="codes must lie in"):
+            part.checked()
+
+
+@pytest.mark.parametrize("num_parts", [0, 4, 2])
+def test_split_refuses_parts_that_are_not_equal(num_parts):
+    positions = Positions.from_distances(anchor_distances(GRAPH, [[0], [1], [2]]))
+    with pytest.raises(PGNNError, match="num_parts must"):
+        positions.split(num_parts)
+
+
+def test_split_refuses_positions_of_whole_sets():
+    with pytest.raises(PGNNError, match="only positions that are hops"):
+        Positions.from_proximity(anchor_ppr(GRAPH, SETS), SETS).split(1)

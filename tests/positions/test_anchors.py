@@ -219,6 +219,20 @@ def test_sets_made_by_hand_are_checked(changes, message, way):
         flat(**changes) if way == "new" else replace(flat(), **changes)
 
 
+def test_chain_puts_sets_one_after_the_other():
+    parts = [sample_anchor_sets(9, num_sets=k, rng=k) for k in (3, 1, 4)]
+    chained = AnchorSets.chain(parts)
+    expected = [nodes.tolist() for part in parts for nodes in part]
+    assert [nodes.tolist() for nodes in chained] == expected
+    assert chained.size_class.tolist() == [i for part in parts for i in part.size_class]
+
+
+@pytest.mark.parametrize("sizes", [[], [3, 4]])
+def test_chain_of_no_or_different_graphs_is_refused(sizes):
+    with pytest.raises(PGNNError, match="must be of one graph"):
+        AnchorSets.chain([sample_anchor_sets(n, rng=0) for n in sizes])
+
+
 def test_union_of_different_numbers_of_sets_says_what_to_do():
     one = AnchorSets.from_sets([[0]], num_nodes=1)
     two = AnchorSets.from_sets([[0], [0]], num_nodes=1)

@@ -157,6 +157,31 @@ def test_draw_of_a_union_is_that_of_each_graph_alone(drawing, proximity):
         start = rows.stop
 
 
+@pytest.mark.parametrize("kind", ["hops", "cut", "fixed", "ppr", "weighted", "one graph"])
+def test_draw_each_is_draw_with_each_seed(kind):
+    splits = three_splits()[:1] if kind == "one graph" else three_splits()
+    if kind == "weighted":
+        graph = Graph.from_edges(
+            [(0, 1), (1, 2), (2, 3)], weights=[1.0, 2.5, 3.0], x=np.ones((4, 1))
+        )
+        splits = [Split(graph, NONE, NONE, NONE)]
+    draws = {
+        "cut": Draws(num_sets=5, cutoff=1),
+        "fixed": Draws(num_sets=5, scheme="fixed"),
+        "ppr": DRAWS["ppr"],
+    }.get(kind, DRAWS["hops"])
+    batch, seeds = Batch(splits), [3, 1, 4, 15]
+    drawn = batch.draw_each(draws, seeds)
+    for positions, seed in zip(drawn, seeds, strict=True):
+        expected = batch.draw(draws, np.random.default_rng(seed))
+        assert torch.equal(positions.nearest, expected.nearest)
+        assert torch.equal(positions.levels, expected.levels)
+        assert torch.equal(positions.codes.int(), expected.codes.int())
+        assert positions.first_code == expected.first_code
+        positions.checked()
+    assert batch.num_positions(draws) == drawn[0].nearest.numel()
+
+
 @pytest.mark.parametrize(("proximity", "agg_m"), [("hops", "closest"), ("ppr", "mean")])
 def test_loss_of_a_batch_is_the_mean_of_the_losses_of_its_graphs(drawing, proximity, agg_m):
     splits = [s for s in three_splits() if len(s.train)]

@@ -119,6 +119,25 @@ def test_fit_drawn_ahead_gives_the_same_numbers(name, num_threads):
     assert same_state(one, two)
 
 
+@pytest.mark.parametrize("name", NAMES[:3])
+def test_positions_drawn_at_once_give_the_same_numbers_as_step_by_step(name, monkeypatch):
+    splits = [split_links(communities(3, 4, rng=seed), rng=seed) for seed in range(3)]
+    options = {"splits": splits, "settings": replace(SETTINGS, batch_graphs=2)}
+    blocks = []
+    draw = _Run._draw
+    monkeypatch.setattr(
+        _Run, "_draw", lambda self, block: blocks.append(len(block)) or draw(self, block)
+    )
+    at_once, fitted = start(name, **options)
+    assert max(blocks) > 1
+    monkeypatch.setattr("pgnn.training.fit.SERIAL_PAIRS", 1)
+    blocks.clear()
+    stepwise, expected = start(name, **options)
+    assert max(blocks) == 1
+    assert numbers(fitted) == numbers(expected)
+    assert same_state(at_once, stepwise)
+
+
 # ---------------------------------------------------------------------- which state, and when
 
 
@@ -168,16 +187,17 @@ def test_fit_stops_when_patience_ends():
 def test_fit_takes_a_tenth_of_the_rate_after_the_drop():
     run = start_by_hand(settings=replace(SETTINGS, epochs=6, lr=0.02, lr_drop=4))
     rates = []
-    run.train(None, lambda _: rates.append(run.optimizer.param_groups[0]["lr"]))
+    step = run.optimizer.step
+    run.optimizer.step = lambda rate: (rates.append(rate), step(rate))
+    run.train(None, None)
     assert rates == [0.02] * 4 + [0.002] * 2
 
 
 def test_fit_scores_max_pairs_drawn_anew_each_step():
     model, decoder, draws = made("pgnn-e-2l")
     scored = []
-    decoder.register_forward_pre_hook(
-        lambda module, given: scored.append(given[1].tolist()) if module.training else None
-    )
+    loss = decoder.loss
+    decoder.loss = lambda z, pairs, *rest: (scored.append(pairs.tolist()), loss(z, pairs, *rest))[1]
     fit(model, decoder, [SPLIT], settings=replace(SETTINGS, max_pairs=11), draws=draws)
     assert [len(pairs) for pairs in scored] == [11] * 8
     assert len({str(pairs) for pairs in scored}) == 8

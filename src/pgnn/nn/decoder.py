@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.utils.checkpoint import checkpoint
 
 from pgnn.checks import positive_integer
 from pgnn.errors import Parameter, PGNNError
-from pgnn.nn.pairs import pair_distances, pair_dots
+from pgnn.nn.pairs import Scale, has_kernels, pair_distances, pair_dots, pair_loss
 
 _BLOCK_NUMBERS = 1 << 22  # largest intermediate tensor of a block of pairs, in numbers
 
@@ -43,6 +44,25 @@ class PairDecoder(nn.Module):
         _check(z, pairs)
         return self.logits(z, pairs.long())
 
+    def loss(self, z: Tensor, pairs: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
+        """Return the weighted sum of the binary cross-entropies of node pairs.
+
+        Args:
+            z: Embeddings `[n, k]`.
+            pairs: Node indices `[m, 2]`, of any integer type.
+            labels: What each logit should say, 0 or 1, `[m]`.
+            weights: How much each pair counts, `[m]`.
+
+        Returns:
+            One number, `[]`.
+
+        Raises:
+            PGNNError: As for `forward`.
+        """
+        return binary_cross_entropy_with_logits(
+            self(z, pairs), labels, weight=weights, reduction="sum"
+        )
+
     def logits(self, z: Tensor, pairs: Tensor) -> Tensor:
         """Return the logits of checked pairs; a subclass may do without gathering rows."""
         learned = any(tensor.requires_grad for tensor in (z, *self.parameters()))
@@ -56,7 +76,25 @@ class PairDecoder(nn.Module):
         return f"{type(self).__name__}()"
 
 
-class DotDecoder(PairDecoder):
+class _KernelDecoder(PairDecoder):
+    """A decoder of dot products or distances, whose loss is one step of autograd on the CPU."""
+
+    def loss(self, z: Tensor, pairs: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
+        """Return the weighted sum of the binary cross-entropies of node pairs."""
+        form = self._form()
+        if form is None or not has_kernels(z):
+            return super().loss(z, pairs, labels, weights)
+        _check(z, pairs)
+        labels, weights = labels.to(z.dtype), weights.to(z.dtype)
+        distances, scale = form
+        return pair_loss(z, pairs.long(), labels, weights, distances=distances, scale=scale)
+
+    def _form(self) -> tuple[bool, Scale | None] | None:
+        """Return whether logits are of distances, and their scale; None without a kernel."""
+        raise NotImplementedError
+
+
+class DotDecoder(_KernelDecoder):
     r"""Dot product, the paper's decoder: logit(u, v) = <z_u, z_v>.
 
     Example:
@@ -69,8 +107,11 @@ class DotDecoder(PairDecoder):
         """Return the dot products of pairs."""
         return pair_dots(z, pairs)
 
+    def _form(self) -> tuple[bool, Scale | None]:
+        return False, None
 
-class _ScaledDecoder(PairDecoder):
+
+class _ScaledDecoder(_KernelDecoder):
     """A decoder with a learned scale alpha and bias beta."""
 
     def __init__(self) -> None:
@@ -101,6 +142,9 @@ class ScaledDotDecoder(_ScaledDecoder):
         """Return the scaled dot products of pairs."""
         return self.scale * pair_dots(z, pairs) + self.bias
 
+    def _form(self) -> tuple[bool, Scale | None]:
+        return False, Scale(self.scale, self.bias)
+
 
 class DistanceDecoder(_ScaledDecoder):
     r"""Minus the l_p distance, with learned scale and bias.
@@ -129,6 +173,9 @@ class DistanceDecoder(_ScaledDecoder):
         if self.p == 2:
             return self.bias - self.scale * pair_distances(z, pairs)
         return super().logits(z, pairs)
+
+    def _form(self) -> tuple[bool, Scale | None] | None:
+        return (True, Scale(self.scale, self.bias)) if self.p == 2 else None
 
     def score(self, a: Tensor, b: Tensor) -> Tensor:
         """Return the negated, scaled distance of rows."""

@@ -1,13 +1,14 @@
 """The layer on the CPU as one step of autograd, on compiled kernels; see `kernels.rows`.
 
-`fused_layer` does all of it: projection, gate and messages. On small graphs the kernels take a
-third of a training step; the rest grows with the number of autograd's steps, and here it is one.
-`fused_messages` does the messages alone, for gates and projections that torch has computed.
+`fused_layer` does all of it: projection, gate and messages. `fused_model` does layer after layer,
+and what is between them. On small graphs the kernels take a third of a training step; the rest
+grows with the number of autograd's steps, and here it is one. `fused_messages` does the messages
+alone, for gates and projections that torch has computed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -212,6 +213,37 @@ class GateWeights(NamedTuple):
     out_bias: Tensor
 
 
+class LayerWeights(NamedTuple):
+    """Parameters of a layer.
+
+    Attributes:
+        weight: W_v and W_u, `[2, R, d]`.
+        bias: `[R]`.
+        w: `[R]`.
+        w_bias: A tensor of one number, `[]`.
+        gate: None if the proximity itself is the gate.
+    """
+
+    weight: Tensor
+    bias: Tensor
+    w: Tensor
+    w_bias: Tensor
+    gate: GateWeights | None
+
+    def flat(self) -> tuple[Tensor | None, ...]:
+        """Return all tensors, as autograd takes them."""
+        return (*self[:4], *(self.gate or (None,) * 4))
+
+    @classmethod
+    def of_flat(cls, tensors: Sequence[Any]) -> LayerWeights:
+        """Return what `flat` was called on."""
+        weight, bias, w, w_bias, *gate = tensors
+        return cls(weight, bias, w, w_bias, None if gate[0] is None else GateWeights(*gate))
+
+
+_FLAT = 8  # tensors of a layer
+
+
 class Fixed(NamedTuple):
     """What the layer reads and does not learn; see `Inputs`."""
 
@@ -224,70 +256,67 @@ class Fixed(NamedTuple):
     need_z: bool
 
 
-def fused_layer(
-    x: Tensor,
-    weight: Tensor,
-    bias: Tensor,
-    w: Tensor,
-    w_bias: Tensor,
-    gate: GateWeights | None,
-    fixed: Fixed,
-) -> tuple[Tensor | None, Tensor]:
+def fused_layer(x: Tensor, weights: LayerWeights, fixed: Fixed) -> tuple[Tensor | None, Tensor]:
     """Return M w + b `[n, k]` (None if not needed) and scaled sums of messages `[n, R]`.
 
     Args:
         x: Features `[n, d]`.
-        weight: W_v and W_u, `[2, R, d]`.
-        bias: `[R]`.
-        w: `[R]`.
-        w_bias: A tensor of one number, `[]`.
-        gate: None if the proximity itself is the gate.
-        fixed: What is not learned.
+        weights: What is learned.
+        fixed: What is not.
     """
-    learned = (x, weight, bias, w, w_bias, *(gate or (None,) * 4))
     z: Tensor | None
-    z, h = _FusedLayer.apply(fixed, *learned)  # type: ignore[no-untyped-call]
+    z, h = _FusedLayer.apply(fixed, x, *weights.flat())  # type: ignore[no-untyped-call]
     return z, h
 
 
 class _FusedLayer(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, fixed: Fixed, *learned: Any) -> tuple[Tensor | None, Tensor]:
-        x, weight, bias, w, w_bias, *gate = learned
-        ctx.save_for_backward(*learned)
+    def forward(ctx: Any, fixed: Fixed, x: Tensor, *flat: Any) -> tuple[Tensor | None, Tensor]:
+        ctx.save_for_backward(x, *flat)
         ctx.set_materialize_grads(False)
-        table, ctx.gate = fixed.levels, None
-        if gate[0] is not None:
-            ctx.gate = _GateArrays(fixed.levels, GateWeights(*gate))
-            table = as_tensor(ctx.gate.table)
-        projected = x @ weight.flatten(0, 1).t()  # [n, 2 R]
-        inputs = Inputs(
-            projected, None, table, bias, w, w_bias, *fixed[1:4], fixed.paper, fixed.scale
-        )
-        ctx.arrays = Arrays.of(inputs)
-        return forward_messages(ctx.arrays, need_z=fixed.need_z)
+        ctx.run = _LayerRun(x, LayerWeights.of_flat(flat), fixed)
+        return forward_messages(ctx.run.arrays, need_z=fixed.need_z)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_z: Tensor | None, grad_h: Tensor | None) -> tuple[Any, ...]:
         if grad_z is None and grad_h is None:
-            return (None,) * 10
-        x, weight, *_ = ctx.saved_tensors
-        grads = backward_messages(ctx.arrays, grad_z, grad_h, gate_needs=ctx.gate is not None)
-        grad_projected = as_tensor(grads.own)
-        grad_x = grad_weight = None
-        if ctx.needs_input_grad[1]:
-            grad_x = grad_projected @ weight.flatten(0, 1)
-        if ctx.needs_input_grad[2]:
-            grad_weight = (grad_projected.t() @ x).view(weight.shape)
-        grad_gate: list[Tensor | None] = [None] * 4
-        if ctx.gate is not None:
-            grad_gate = [as_tensor(grad) for grad in ctx.gate.gradients(grads.gate)]
-        rest = (
-            None if grad is None else as_tensor(grad)
-            for grad in (grads.bias, grads.w, grads.w_bias)
+            return (None,) * (2 + _FLAT)
+        _ = ctx.saved_tensors  # raises if one was changed in place since
+        grad_x, grads = ctx.run.gradients(grad_z, grad_h, x_needs=ctx.needs_input_grad[1])
+        return None, grad_x, *grads
+
+
+class _LayerRun:
+    """A layer's pass over some features, outside of autograd: what the backward pass needs."""
+
+    def __init__(self, x: Tensor, weights: LayerWeights, fixed: Fixed) -> None:
+        self.x, self.gate = x, None
+        self.weight = weights.weight.flatten(0, 1)  # [2 R, d]
+        table = fixed.levels
+        if weights.gate is not None:
+            self.gate = _GateArrays(fixed.levels, weights.gate)
+            table = as_tensor(self.gate.table)
+        inputs = Inputs(
+            *(x @ self.weight.t(), None, table, *weights[1:4]),
+            *(*fixed[1:4], fixed.paper, fixed.scale),
         )
-        return None, grad_x, grad_weight, *rest, *grad_gate
+        self.arrays = Arrays.of(inputs)
+
+    def gradients(
+        self, grad_z: Tensor | None, grad_h: Tensor | None, *, x_needs: bool
+    ) -> tuple[Tensor | None, list[Tensor | None]]:
+        """Return the gradient of x, if it needs one, and those of `LayerWeights.flat`."""
+        grads = backward_messages(self.arrays, grad_z, grad_h, gate_needs=self.gate is not None)
+        grad_projected = as_tensor(grads.own)
+        grad_x = grad_projected @ self.weight if x_needs else None
+        grad_weight = (grad_projected.t() @ self.x).view(2, -1, self.x.shape[1])
+        gate = (None,) * 4 if self.gate is None else self.gate.gradients(grads.gate)
+        rest = (grads.bias, grads.w, grads.w_bias, *gate)
+        return grad_x, [
+            grad_weight,
+            *(None if grad is None else as_tensor(grad) for grad in rest),
+        ]
 
 
 class _GateArrays:
@@ -315,6 +344,129 @@ class _GateArrays:
         return grads
 
 
+# ---------------------------------------------------------------------- the whole model
+
+
+class Between(NamedTuple):
+    """What a model does before, between and after its layers.
+
+    Attributes:
+        dropout: Probability that a number of h between layers is dropped; 0 outside of training.
+        normalize: Whether rows of z are scaled to length 1.
+    """
+
+    dropout: float
+    normalize: bool
+
+
+def fused_model(
+    x: Tensor,
+    projection: tuple[Tensor, Tensor] | None,
+    layers: Sequence[LayerWeights],
+    fixed: Sequence[Fixed],
+    between: Between,
+) -> tuple[Tensor, Tensor]:
+    """Return the last layer's M w + b `[n, k]` and h `[n, R]`, of layers that follow each other.
+
+    Args:
+        x: Features `[n, d]`.
+        projection: Weight and bias of a Linear of x, or None.
+        layers: What each layer learns; R is the same for all, and needs no padding.
+        fixed: What each layer reads; only the last one needs z.
+        between: What happens around the layers.
+    """
+    flat = (tensor for layer in layers for tensor in layer.flat())
+    z, h = _FusedModel.apply(  # type: ignore[no-untyped-call]
+        fixed, between, x, *(projection or (None, None)), *flat
+    )
+    return z, h
+
+
+class _FusedModel(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        fixed: Sequence[Fixed],
+        between: Between,
+        x: Tensor,
+        weight: Tensor | None,
+        bias: Tensor | None,
+        *flat: Any,
+    ) -> tuple[Tensor, Tensor]:
+        h = x if weight is None or bias is None else torch.addmm(bias, x, weight.t())
+        z: Tensor | None = None
+        ctx.runs, ctx.kept = [], []
+        for number, entry in enumerate(fixed):
+            if number and between.dropout:
+                ctx.kept.append(_draw_kept(h, between.dropout))
+                h = h * ctx.kept[-1]
+            weights = LayerWeights.of_flat(flat[number * _FLAT : (number + 1) * _FLAT])
+            ctx.runs.append(_LayerRun(h, weights, entry))
+            z, h = forward_messages(ctx.runs[-1].arrays, need_z=entry.need_z)
+        assert z is not None
+        ctx.lengths = _scale_rows(z) if between.normalize else None
+        ctx.save_for_backward(x, weight, bias, *flat, z)
+        ctx.set_materialize_grads(False)
+        return z, h
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad_z: Tensor | None, grad_h: Tensor | None) -> tuple[Any, ...]:
+        x, weight, *_, z = ctx.saved_tensors  # raises if one was changed in place since
+        count = 5 + _FLAT * len(ctx.runs)
+        if grad_z is None and grad_h is None:
+            return (None,) * count
+        if grad_z is not None and ctx.lengths is not None:
+            grad_z = _unscaled_gradient(z, ctx.lengths, grad_z)
+        projected = weight is not None
+        grad_x: Tensor | None = None
+        grads: list[Tensor | None] = []
+        for number in reversed(range(len(ctx.runs))):
+            x_needs = number > 0 or projected or ctx.needs_input_grad[2]
+            grad_x, of_layer = ctx.runs[number].gradients(grad_z, grad_h, x_needs=x_needs)
+            grads = [*of_layer, *grads]
+            grad_z, grad_h = None, grad_x
+            if number and ctx.kept:
+                assert grad_h is not None
+                grad_h = grad_h.mul_(ctx.kept[number - 1])
+        grad_weight = grad_bias = None
+        if projected:
+            assert grad_h is not None
+            grad_weight, grad_bias = grad_h.t() @ x, grad_h.sum(0)
+            grad_x = grad_h @ weight if ctx.needs_input_grad[2] else None
+        return None, None, grad_x, grad_weight, grad_bias, *grads
+
+
+def _draw_kept(h: Tensor, dropout: float) -> Tensor:
+    """Return what `torch.nn.functional.dropout` multiplies with, from the same random numbers."""
+    kept = torch.empty_like(h).bernoulli_(1 - dropout)
+    return kept if dropout == 1 else kept.div_(1 - dropout)
+
+
+def _scale_rows(z: Tensor) -> Any:
+    """Scale rows to length 1 in place, and return the lengths they had."""
+    from pgnn.nn.kernels.lengths import scale_rows
+
+    array = z.numpy()
+    lengths = np.empty(len(array), dtype=array.dtype)
+    _on_threads(lambda _, start, stop: scale_rows(array, lengths, start, stop), *_shares(array))
+    return lengths
+
+
+def _unscaled_gradient(z: Tensor, lengths: Any, grad: Tensor) -> Tensor:
+    """Return the gradient of rows, given that of the same rows of length 1."""
+    from pgnn.nn.kernels.lengths import unscale_gradient
+
+    scaled, grad_scaled = as_array(z), as_array(grad)
+    result = np.empty_like(scaled)
+
+    def rows(_part: int, start: int, stop: int) -> None:
+        unscale_gradient(scaled, lengths, grad_scaled, result, start, stop)
+
+    _on_threads(rows, *_shares(scaled))
+    return as_tensor(result)
+
+
 # ---------------------------------------------------------------------- arrays and threads
 
 
@@ -331,6 +483,11 @@ def as_tensor(array: Any) -> Tensor:
 def _num_threads(nearest: Any) -> int:
     pairs: int = nearest.size
     return max(1, min(torch.get_num_threads(), pairs // _PAIRS_PER_THREAD, len(nearest)))
+
+
+def _shares(rows: Any) -> tuple[int, int]:
+    """Return the number of rows, and of threads for work that takes little time per number."""
+    return len(rows), max(1, min(torch.get_num_threads(), rows.size // (8 * _PAIRS_PER_THREAD)))
 
 
 def _on_threads(work: Callable[[int, int, int], None], num_rows: int, parts: int) -> None:

@@ -13,11 +13,14 @@ from torch.utils.checkpoint import checkpoint
 from pgnn.checks import one_of, positive_integer
 from pgnn.errors import Parameter, PGNNError
 from pgnn.nn.fused import (
+    Between,
     Fixed,
     GateWeights,
     Inputs,
+    LayerWeights,
     fused_layer,
     fused_messages,
+    fused_model,
     padded_channels,
 )
 from pgnn.nn.gate import Gate
@@ -183,9 +186,13 @@ class PGNNLayer(nn.Module):
             product, h = self._run_fused(x, distances, need_z)
         else:
             product, h = self._run_closest(x, distances)
-        if product is None or self.sigma is None:
-            return product, h
-        return (self.sigma if callable(self.sigma) else _SIGMAS[self.sigma])(product), h
+        return None if product is None else self._activated(product), h
+
+    def _activated(self, product: Tensor) -> Tensor:
+        """Return sigma of M w + b."""
+        if self.sigma is None:
+            return product
+        return (self.sigma if callable(self.sigma) else _SIGMAS[self.sigma])(product)
 
     # ------------------------------------------------------------------ compiled kernels
 
@@ -195,42 +202,59 @@ class PGNNLayer(nn.Module):
     def _run_fused(
         self, x: Tensor, positions: Positions, need_z: bool
     ) -> tuple[Tensor | None, Tensor]:
-        r = self.out_channels
-        pad = padded_channels(r, x.dtype) - r
-
-        def widened(tensor: Tensor, after: int = 0) -> Tensor:  # by zeros, to whole vectors
-            return nn.functional.pad(tensor, (0, 0) * after + (0, pad)) if pad else tensor
-
-        weight = widened(self.weight, 1)  # [2, R, d]
-        bias = x.new_zeros(r + pad) if self.bias is None else widened(self.bias)
-        w = widened(self.w)
-        w_bias = x.new_zeros(()) if self.w_bias is None else self.w_bias
-        paper = self.message == "paper"
-        scale = 1 / positions.num_sets if self.agg_s == "mean" else 1.0
-        nearest, codes, first_code = positions.nearest, positions.codes, positions.first_code
-        if codes is not None and positions.levels is not None and positions.members is None:
-            gate = None
-            if self.gate is not None:
-                hidden, out = self.gate.hidden, self.gate.out
-                gate = GateWeights(hidden.weight, hidden.bias, out.weight, out.bias)
-                if pad and out.out_features > 1:
-                    gate = gate._replace(
-                        out_weight=widened(out.weight, 1), out_bias=widened(out.bias)
-                    )
-            fixed = Fixed(positions.levels, nearest, codes, first_code, paper, scale, need_z)
-            product, h = fused_layer(x, weight, bias, w, w_bias, gate, fixed)
+        pad = self._padding(x)
+        if _is_plain(positions):
+            product, h = fused_layer(x, self._weights(pad, x), self._fixed(positions, need_z))
         else:
+            weight, bias, w, w_bias, _ = self._weights(pad, x)
             table = self._gate_of(positions)
-            table = widened(table) if table.ndim == 2 and codes is not None else table
+            codes, first_code = positions.codes, positions.first_code
+            table = _widened(table, pad) if table.ndim == 2 and codes is not None else table
             own, anchor = nn.functional.linear(x, weight.flatten(0, 1)), None
             if positions.members is not None:
                 own = nn.functional.linear(x, weight[0])
                 anchor = nn.functional.linear(_speakers(x, positions), weight[1])
             inputs = Inputs(
-                own, anchor, table, bias, w, w_bias, nearest, codes, first_code, paper, scale
+                *(own, anchor, table, bias, w, w_bias, positions.nearest, codes, first_code),
+                *(self.message == "paper", self._scale(positions)),
             )
             product, h = fused_messages(inputs, need_z=need_z)
-        return product, h[:, :r] if pad else h
+        return product, h[:, : self.out_channels] if pad else h
+
+    def _padding(self, x: Tensor) -> int:
+        """Return how many channels are missing to whole vectors."""
+        return padded_channels(self.out_channels, x.dtype) - self.out_channels
+
+    def _weights(self, pad: int, x: Tensor) -> LayerWeights:
+        """Return what is learned as kernels read it, widened by zeros to whole vectors."""
+        gate = None
+        if self.gate is not None:
+            hidden, out = self.gate.hidden, self.gate.out
+            gate = GateWeights(hidden.weight, hidden.bias, out.weight, out.bias)
+            if out.out_features > 1:
+                gate = gate._replace(
+                    out_weight=_widened(out.weight, pad, 1), out_bias=_widened(out.bias, pad)
+                )
+        bias, w_bias = self.bias, self.w_bias
+        return LayerWeights(
+            _widened(self.weight, pad, 1),  # [2, R, d]
+            x.new_zeros(len(self.w) + pad) if bias is None else _widened(bias, pad),
+            _widened(self.w, pad),
+            x.new_zeros(()) if w_bias is None else w_bias,
+            gate,
+        )
+
+    def _fixed(self, positions: Positions, need_z: bool) -> Fixed:
+        """Return what the layer reads of plain positions."""
+        nearest, codes, levels = positions.nearest, positions.codes, positions.levels
+        assert codes is not None
+        assert levels is not None
+        paper, scale = self.message == "paper", self._scale(positions)
+        return Fixed(levels, nearest, codes, positions.first_code, paper, scale, need_z)
+
+    def _scale(self, positions: Positions) -> float:
+        """Return what the sum of messages is multiplied with."""
+        return 1 / positions.num_sets if self.agg_s == "mean" else 1.0
 
     # ------------------------------------------------------------------ torch operations, in blocks
 
@@ -402,6 +426,54 @@ def _speakers(x: Tensor, positions: Positions) -> Tensor:
         return x
     bounds, nodes = positions.members
     return nn.functional.embedding_bag(nodes, x, bounds[:-1], mode="mean")
+
+
+def run_as_one(
+    layers: Sequence[PGNNLayer],
+    x: Tensor,
+    distances: Sequence[Positions | MemberProximity],
+    projection: tuple[Tensor, Tensor] | None,
+    between: Between,
+) -> tuple[Tensor, Tensor] | None:
+    """Run a model's layers as one step of autograd; None where they have to run one by one.
+
+    Args:
+        layers: The layers, all of the same width.
+        x: Features, checked.
+        distances: What each layer reads, prepared for x.
+        projection: Weight and bias of a Linear of x, or None.
+        between: What happens around the layers.
+
+    Returns:
+        The last layer's z, and its h.
+    """
+    if not _has_kernels(x):
+        return None
+    fixed = []
+    for layer, positions in zip(layers, distances, strict=True):
+        fits = isinstance(positions, Positions) and _is_plain(positions) and layer._can_fuse()
+        if not fits or layer.kernel == "eager" or layer._padding(x):
+            return None
+        assert isinstance(positions, Positions)
+        fixed.append(layer._fixed(positions, need_z=layer is layers[-1]))
+    sigma = layers[-1].sigma
+    inside = between if sigma is None else between._replace(normalize=False)
+    weights = [layer._weights(0, x) for layer in layers]
+    z, h = fused_model(x, projection, weights, fixed, inside)
+    if sigma is None:
+        return z, h
+    z = layers[-1]._activated(z)
+    return nn.functional.normalize(z, dim=-1) if between.normalize else z, h
+
+
+def _widened(tensor: Tensor, pad: int, after: int = 0) -> Tensor:
+    """Return a tensor with `pad` zeros more, in the dimension before the last `after`."""
+    return nn.functional.pad(tensor, (0, 0) * after + (0, pad)) if pad else tensor
+
+
+def _is_plain(positions: Positions) -> bool:
+    """Return whether single nodes speak, and codes name proximities."""
+    return positions.codes is not None and positions.members is None
 
 
 def _has_kernels(x: Tensor) -> bool:

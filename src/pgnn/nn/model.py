@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from pgnn.checks import positive_integer
 from pgnn.errors import Parameter, PGNNError
-from pgnn.nn.layer import Aggregate, PGNNLayer, check_dropout, check_features
+from pgnn.nn.fused import Between
+from pgnn.nn.layer import Aggregate, PGNNLayer, check_dropout, check_features, run_as_one
 from pgnn.nn.positions import prepare_distances
 
 
@@ -126,6 +127,14 @@ class PGNN(nn.Module):
             prepared = [prepare_distances(x, entry, self.agg_m) for entry in distances]
         else:
             prepared = [prepare_distances(x, distances, self.agg_m)] * self.num_layers
+        between = Between(self.dropout if self.training else 0.0, self.normalize)
+        projection = None if self.input is None else (self.input.weight, self.input.bias)
+        layers = [layer for layer in self.layers if isinstance(layer, PGNNLayer)]
+        at_once = run_as_one(layers, x, prepared, projection, between)
+        return self._one_by_one(x, prepared) if at_once is None else at_once
+
+    def _one_by_one(self, x: Tensor, prepared: Sequence[Any]) -> tuple[Tensor, Tensor]:
+        """Do what `encode` does on checked inputs, layer after layer."""
         h: Tensor = x if self.input is None else self.input(x)
         z: Tensor | None = None
         for number, (layer, entry) in enumerate(zip(self.layers, prepared, strict=True)):

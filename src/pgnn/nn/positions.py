@@ -237,6 +237,40 @@ class Positions:
         levels = torch.cat([levels.new_zeros(1), levels]).to(s.dtype)
         return self._with(codes=codes, levels=levels, first_code=0, proximity=None)
 
+    def split(self, num_parts: int) -> list[Positions]:
+        """Return the positions to the first sets, to the next, and so on, equally many each.
+
+        Each part has the levels that it needs, so it is what it would be without the others.
+
+        Raises:
+            PGNNError: If the sets cannot be cut into so many parts, or the positions are not hops.
+
+        Example:
+            >>> from types import SimpleNamespace
+            >>> d = SimpleNamespace(hops=torch.tensor([[0, 1], [2, 0]]),
+            ...                     nearest=torch.tensor([[0, 1], [0, 1]]))
+            >>> first, second = Positions.from_distances(d).split(2)
+            >>> first.codes.tolist(), len(first.levels), len(second.levels)
+            ([[0], [2]], 4, 3)
+        """
+        n, k = self.nearest.shape
+        if self.codes is None or self.levels is None or self.members is not None:
+            raise PGNNError("only positions that are hops to the nearest anchor can be split")
+        if integer("num_parts", num_parts, at_least=1) > k or k % num_parts:
+            raise PGNNError(
+                Parameter("num_parts"), f" must divide the number of sets, {k} (got {num_parts})"
+            )
+        shape = (n, num_parts, k // num_parts)
+        nearest, codes = (
+            tensor.view(shape).transpose(0, 1).contiguous() for tensor in (self.nearest, self.codes)
+        )
+        highest = codes.flatten(1).amax(1).tolist() if n else [0] * num_parts
+        ends = [max(most, 0) - self.first_code + 1 for most in highest]
+        return [
+            self._with(nearest=near, codes=code, levels=self.levels[:end])
+            for near, code, end in zip(nearest, codes, ends, strict=True)
+        ]
+
     def to(
         self, device: torch.device | str | None = None, dtype: torch.dtype | None = None
     ) -> Positions:

@@ -153,6 +153,31 @@ class AnchorSets:
         ]
         return AnchorSets._flat(members, int(shifts[-1]), np.zeros(len(members), dtype=np.int64))
 
+    @staticmethod
+    def chain(parts: Sequence[AnchorSets]) -> AnchorSets:
+        """Put sets of the same graph one after the other.
+
+        Raises:
+            PGNNError: If there are none, or they are of graphs of different sizes.
+
+        Example:
+            >>> one = AnchorSets.from_sets([[0], [1]], num_nodes=2)
+            >>> [nodes.tolist() for nodes in AnchorSets.chain([one, one])]
+            [[0], [1], [0], [1]]
+        """
+        sizes = {part.num_nodes for part in parts}
+        if len(sizes) != 1:
+            raise PGNNError(f"the anchor-sets must be of one graph (got {len(sizes)})")
+        starts = np.cumsum([0, *(len(part.nodes) for part in parts)])
+        return AnchorSets(
+            np.concatenate(
+                [starts[:1], *(p.indptr[1:] + s for p, s in zip(parts, starts, strict=False))]
+            ),
+            np.concatenate([part.nodes for part in parts]),
+            sizes.pop(),
+            np.concatenate([part.size_class for part in parts]),
+        )
+
     def select(self, numbers: ArrayLike) -> AnchorSets:
         """Return some of the sets, by their numbers.
 

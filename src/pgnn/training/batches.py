@@ -127,15 +127,36 @@ class Batch:
 
     def sample(self, draws: Draws, rng: np.random.Generator) -> AnchorSets:
         """Draw anchor-sets for each graph of the union."""
-        num_sets = draws.num_sets or default_num_sets(int(self.sizes.max()), draws.c)
         sizes = self.sizes.tolist()
         return sample_anchor_sets(
-            sizes if len(sizes) > 1 else sizes[0], num_sets=num_sets, scheme=draws.scheme, rng=rng
+            sizes if len(sizes) > 1 else sizes[0],
+            num_sets=self._num_sets(draws),
+            scheme=draws.scheme,
+            rng=rng,
         )
+
+    def num_positions(self, draws: Draws) -> int:
+        """Return how many (node, set) pairs a draw has."""
+        return self.graph.num_nodes * self._num_sets(draws)
+
+    def _num_sets(self, draws: Draws) -> int:
+        return draws.num_sets or default_num_sets(int(self.sizes.max()), draws.c)
 
     def draw(self, draws: Draws, rng: np.random.Generator, num_threads: int = 1) -> Positions:
         """Sample anchor-sets and measure every node's position to them."""
         return self.measure(self.sample(draws, rng), draws, num_threads)
+
+    def draw_each(self, draws: Draws, seeds: Sequence[int]) -> list[Positions]:
+        """Return what `draw` does with each of some seeds.
+
+        Hops of all draws come from one search: on a small graph a search takes far less time than
+        what surrounds it.
+        """
+        rngs = [np.random.default_rng(seed) for seed in seeds]
+        sets = [self.sample(draws, rng) for rng in rngs]
+        if len(sets) == 1 or draws.proximity != "hops" or self.graph.weights is not None:
+            return [self.measure(some, draws) for some in sets]
+        return self.measure(AnchorSets.chain(sets), draws).split(len(sets))
 
     def measure(self, sets: AnchorSets, draws: Draws, num_threads: int = 1) -> Positions:
         """Measure every node's position to anchor-sets."""

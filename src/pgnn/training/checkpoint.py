@@ -16,6 +16,7 @@ from pgnn.errors import PGNNError
 from pgnn.io.limits import read_file
 from pgnn.io.write import open_atomic
 from pgnn.positions.anchors import MAX_SETS
+from pgnn.training.adam import Adam
 from pgnn.training.recipe import Recipe
 
 FORMAT = 2
@@ -140,29 +141,32 @@ def check_widths(recipe: Recipe, num_sets: int, tensors: Mapping[str, Tensor]) -
 
 
 def pack_training(
-    modules: nn.Module, best: Mapping[str, Tensor], optimizer: torch.optim.Optimizer
+    modules: nn.Module, best: Mapping[str, Tensor], optimizer: Adam
 ) -> dict[str, Tensor]:
     """Return the state of training as tensors: parameters now and at their best, and Adam's."""
     tensors = {f"now.{name}": value for name, value in modules.state_dict().items()}
     tensors |= {f"best.{name}": value for name, value in best.items()}
-    for index, state in optimizer.state_dict()["state"].items():
-        tensors |= {f"adam.{index}.{name}": value for name, value in state.items()}
-    return tensors
+    return tensors | {f"adam.{name}": value for name, value in optimizer.state().items()}
 
 
 def unpack_training(
-    tensors: Mapping[str, Tensor], modules: nn.Module, optimizer: torch.optim.Optimizer
+    tensors: Mapping[str, Tensor], modules: nn.Module, optimizer: Adam
 ) -> dict[str, Tensor]:
-    """Load what `pack_training` returned, and return the best parameters."""
+    """Load what `pack_training` returned, and return the best parameters.
+
+    Raises:
+        PGNNError: If an earlier version wrote it, which had another optimizer.
+    """
 
     def under(prefix: str) -> dict[str, Tensor]:
         return {name[len(prefix) :]: t for name, t in tensors.items() if name.startswith(prefix)}
 
+    try:
+        optimizer.load_state(under("adam."))
+    except KeyError as error:
+        raise PGNNError(
+            "an earlier version of pgnn wrote this checkpoint, and this one cannot go on from it; "
+            "train anew"
+        ) from error
     modules.load_state_dict(under("now."))
-    state: dict[int, dict[str, Tensor]] = {}
-    for name, value in under("adam.").items():
-        index, key = name.split(".", 1)
-        state.setdefault(int(index), {})[key] = value
-    groups = optimizer.state_dict()["param_groups"]
-    optimizer.load_state_dict({"state": state, "param_groups": groups})
     return under("best.")

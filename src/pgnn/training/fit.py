@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -20,7 +20,10 @@ from torch import Tensor, nn
 from pgnn.distributed.group import LostRankError
 from pgnn.errors import PGNNError
 from pgnn.evaluation.metrics import roc_auc, without_rounding
+from pgnn.nn import PairDecoder, Positions
 from pgnn.pairs.sets import Split
+from pgnn.positions.hops import SERIAL_PAIRS
+from pgnn.training.adam import Adam
 from pgnn.training.batches import Batch, Draws, Pairs, Part
 from pgnn.training.checkpoint import (
     keep_checkpoint,
@@ -75,7 +78,7 @@ State = tuple[dict[str, Tensor], dict[str, Any]]
 
 def fit(
     model: nn.Module,
-    decoder: nn.Module,
+    decoder: PairDecoder,
     splits: Sequence[Split],
     *,
     settings: FitSettings | None = None,
@@ -128,19 +131,28 @@ def one_thread(when: bool = True) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
+class _Step(NamedTuple):
+    """A step of training: its epoch, its number within the epoch, and the number of its batch."""
+
+    epoch: int
+    number: int
+    batch: int
+
+
 class _Run:
     """The state of a training run: everything a checkpoint holds."""
 
     def __init__(
         self,
         model: nn.Module,
-        decoder: nn.Module,
+        decoder: PairDecoder,
         splits: Sequence[Split],
         settings: FitSettings,
         draws: Draws | None,
         seed: int,
     ) -> None:
         self.modules = nn.ModuleDict({"model": model, "decoder": decoder})
+        self.decoder = decoder
         self.settings, self.draws, self.seed = settings, draws, seed
         self.eval_every = settings.eval_every
         self.device = device = next(model.parameters()).device
@@ -157,12 +169,7 @@ class _Run:
         }
         batches = [*self.train_batches, *self.eval_batches]
         self.largest_batch = max(batch.graph.num_nodes for batch in batches)
-        self.optimizer = torch.optim.Adam(
-            self.modules.parameters(),
-            lr=settings.lr,
-            weight_decay=settings.weight_decay,
-            fused=device.type == "cpu",
-        )
+        self.optimizer = Adam(list(self.modules.parameters()), weight_decay=settings.weight_decay)
         self.fit = Fit()
         self.best: dict[str, Tensor] = {}
         self.epoch = 0
@@ -176,6 +183,7 @@ class _Run:
         began, written = time.perf_counter() - self.fit.seconds, time.monotonic()
         kept: State | None = None
         kept_at = -math.inf
+        self.modules.train()
         try:
             with self._drawn_ahead() as inputs:
                 while self.epoch < settings.epochs and not self.fit.stopped_early:
@@ -207,10 +215,8 @@ class _Run:
 
     def _one_epoch(self, inputs: Iterator[Any]) -> Epoch:
         settings = self.settings
-        dropped = settings.lr_drop is not None and self.epoch > settings.lr_drop
-        for group in self.optimizer.param_groups:
-            group["lr"] = settings.lr / 10 if dropped else settings.lr
-        self.modules.train()
+        if not self.modules.training:  # telling all modules takes as long as a layer of 400 nodes
+            self.modules.train()
         losses = []
         for step, index in enumerate(self._order(self.epoch)):
             read = next(inputs)
@@ -218,7 +224,7 @@ class _Run:
                 self.last_draw[_graphs(self.train_batches[index])] = read
             self._seed_dropout(step)
             losses.append(self._step(index, read, step))
-        loss = float(torch.stack(losses).mean())
+        loss = float(losses[0] if len(losses) == 1 else torch.stack(losses).mean())
         if not math.isfinite(loss):
             raise PGNNError(
                 f"the loss is {loss} in epoch {self.epoch}; use a smaller learning rate than "
@@ -241,14 +247,17 @@ class _Run:
             rng = np.random.default_rng(self._seed(Purpose.SAMPLED_PAIRS, self.epoch, step))
             pairs = pairs.sample(self.settings.max_pairs, rng)
         batch = self.train_batches[index]
-        self.optimizer.zero_grad()
-        logits = self.modules["decoder"](self.modules["model"](batch.x, read), pairs.nodes)
-        loss = nn.functional.binary_cross_entropy_with_logits(
-            logits, pairs.labels, weight=pairs.weights, reduction="sum"
-        )
+        z = self.modules["model"](batch.x, read)
+        loss: Tensor = self.decoder.loss(z, pairs.nodes, pairs.labels, pairs.weights)
         loss.backward()  # type: ignore[no-untyped-call]
-        self.optimizer.step()
+        self.optimizer.step(self._rate)
         return loss.detach()
+
+    @property
+    def _rate(self) -> float:
+        """The learning rate of this epoch."""
+        lr, drop = self.settings.lr, self.settings.lr_drop
+        return lr / 10 if drop is not None and self.epoch > drop else lr
 
     def _order(self, epoch: int) -> list[int]:
         """Return the order of the batches in an epoch."""
@@ -261,29 +270,61 @@ class _Run:
     def _drawn_ahead(self) -> Iterator[Iterator[Any]]:
         """Give what the model reads besides features, step by step.
 
-        With more than one thread it is drawn a step ahead on another; on one thread they would
-        only hand the interpreter to and fro.
+        With more than one thread it is drawn ahead on another; on one thread they would only hand
+        the interpreter to and fro.
         """
-        steps = (
-            (self.train_batches[index], Purpose.TRAINING_ANCHORS, epoch, step)
-            for epoch in range(self.epoch + 1, self.settings.epochs + 1)
-            for step, index in enumerate(self._order(epoch))
-        )
-        if self.draws is None or torch.get_num_threads() == 1:
-            yield (self._read(*step) for step in steps)
+        steps = self._steps(self.epoch + 1)
+        if self.draws is None:
+            yield (self.train_batches[index].edge_index for _, _, index in steps)
+            return
+        blocks = self._blocks(steps)
+        if torch.get_num_threads() == 1:
+            yield (read for block in blocks for read in self._draw(block))
             return
         with ThreadPoolExecutor(1) as thread:
 
             def ahead() -> Iterator[Any]:
-                waiting: Future[Any] | None = None
-                for step in steps:
-                    drawn, waiting = waiting, thread.submit(self._read, *step)
+                waiting: Future[list[Positions]] | None = None
+                for block in blocks:
+                    drawn, waiting = waiting, thread.submit(self._draw, block)
                     if drawn is not None:
-                        yield drawn.result()
+                        yield from drawn.result()
                 if waiting is not None:
-                    yield waiting.result()
+                    yield from waiting.result()
 
             yield ahead()
+
+    def _steps(self, first_epoch: int) -> Iterator[_Step]:
+        """Yield all steps that are left."""
+        for epoch in range(first_epoch, self.settings.epochs + 1):
+            for step, index in enumerate(self._order(epoch)):
+                yield _Step(epoch, step, index)
+
+    def _blocks(self, steps: Iterator[_Step]) -> Iterator[list[_Step]]:
+        """Cut steps into blocks whose positions are drawn at once: long ones, of small graphs."""
+        assert self.draws is not None
+        block: list[_Step] = []
+        size = 0
+        for step in steps:
+            more = self.train_batches[step.batch].num_positions(self.draws)
+            if block and size + more >= SERIAL_PAIRS:
+                yield block
+                block, size = [], 0
+            block.append(step)
+            size += more
+        if block:
+            yield block
+
+    def _draw(self, block: list[_Step]) -> list[Positions]:
+        """Return the positions of some steps, drawn batch by batch."""
+        assert self.draws is not None
+        drawn: dict[_Step, Positions] = {}
+        for index in {step.batch for step in block}:
+            steps = [step for step in block if step.batch == index]
+            seeds = [self._seed(Purpose.TRAINING_ANCHORS, s.epoch, s.number) for s in steps]
+            positions = self.train_batches[index].draw_each(self.draws, seeds)
+            drawn |= zip(steps, positions, strict=True)
+        return [drawn[step] for step in block]
 
     def _read(self, batch: Batch, purpose: Purpose, *numbers: int) -> Any:
         """Return what the model reads of a batch besides features: positions, or edges."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +30,7 @@ from pgnn.errors import PGNNError
 from pgnn.evaluation.metrics import roc_auc
 from pgnn.names import Task
 from pgnn.nn.heads import PairHeads
+from pgnn.training.adam import Adam
 from pgnn.training.checkpoint import keep_checkpoint, kept_checkpoint
 from pgnn.training.fit import Epoch, Fit, Progress, one_thread
 from pgnn.training.recipe import Recipe
@@ -164,10 +165,11 @@ class _Run:
         assert recipe.epochs is not None
         assert recipe.weight_decay is not None
         self.lr = recipe.lr
-        self.optimizer = AdamW(
+        self.optimizer = Adam(
             self.parameters,
-            [name.endswith("weight") for name, _ in heads.named_parameters()],
             weight_decay=recipe.weight_decay,
+            decoupled=True,
+            decayed=[name.endswith("weight") for name, _ in heads.named_parameters()],
         )
         self.columns = torch.from_numpy(data.columns).to(self.device)
         self.features = None
@@ -365,7 +367,7 @@ class _Run:
             "best": self.best,
             "means": self.optimizer.means,
             "squares": self.optimizer.squares,
-            "steps": self.optimizer.num_steps,
+            "steps": [self.optimizer.num_steps],
         }
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -602,65 +604,3 @@ def fit_ridge(
         if gain < _ENOUGH * num_links:
             break
     return solution
-
-
-_BETAS = (0.9, 0.999)
-_EPS = 1e-8
-
-
-class AdamW:
-    """Adam with decoupled weight decay (Loshchilov & Hutter, arXiv:1711.05101).
-
-    Args:
-        parameters: What to train.
-        decayed: Which of these weight decay shrinks.
-        weight_decay: By which share of the learning rate.
-
-    Attributes:
-        means: Running means of gradients.
-        squares: Running means of their squares.
-        num_steps: Steps so far, one number per parameter.
-    """
-
-    def __init__(
-        self, parameters: Sequence[Tensor], decayed: Sequence[bool], *, weight_decay: float
-    ) -> None:
-        self.parameters = list(parameters)
-        self.means = [torch.zeros_like(p, requires_grad=False) for p in self.parameters]
-        self.squares = [torch.zeros_like(m) for m in self.means]
-        self.num_steps = [torch.zeros((), device=m.device) for m in self.means]
-        places = range(len(self.parameters))
-        self._groups = [
-            ([i for i in places if decayed[i]], weight_decay),
-            ([i for i in places if not decayed[i]], 0.0),
-        ]
-
-    @torch.no_grad()
-    def step(self, rate: float) -> None:
-        """Move all parameters along their gradients and forget the gradients."""
-        torch._foreach_add_(self.num_steps, 1)
-        for places, decay in self._groups:
-            if not places:
-                continue
-            torch._fused_adamw_(
-                [self.parameters[i] for i in places],
-                [_gradient(self.parameters[i]) for i in places],
-                [self.means[i] for i in places],
-                [self.squares[i] for i in places],
-                [],
-                [self.num_steps[i] for i in places],
-                lr=rate,
-                beta1=_BETAS[0],
-                beta2=_BETAS[1],
-                weight_decay=decay,
-                eps=_EPS,
-                amsgrad=False,
-                maximize=False,
-            )
-        for parameter in self.parameters:
-            parameter.grad = None
-
-
-def _gradient(parameter: Tensor) -> Tensor:
-    assert parameter.grad is not None, "backward() comes before step()"
-    return parameter.grad

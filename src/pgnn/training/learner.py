@@ -18,7 +18,7 @@ from pgnn import checks
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.names import BEST
-from pgnn.nn import PRESETS, DistanceDecoder, DotDecoder, make_baseline, make_pgnn
+from pgnn.nn import PRESETS, DistanceDecoder, DotDecoder, PairDecoder, make_baseline, make_pgnn
 from pgnn.pairs.codes import as_pairs
 from pgnn.pairs.sets import PairSet, Split
 from pgnn.training.anchors import PlacedAnchors, RunAnchors, place_anchors
@@ -87,7 +87,7 @@ class Learner:
     recipe: Recipe
     inputs: Inputs
     model: nn.Module
-    decoder: nn.Module
+    decoder: PairDecoder
     anchors: RunAnchors | None = None
 
     @property
@@ -374,7 +374,7 @@ def make_learner(
 
 def _make_modules(
     recipe: Recipe, inputs: Inputs, device: torch.device
-) -> tuple[nn.Module, nn.Module]:
+) -> tuple[nn.Module, PairDecoder]:
     """Return a model and a decoder with weights drawn from the recipe's seed."""
     num_features = 1 if inputs.mean is None else len(inputs.mean)
     width, dropout = recipe.hidden_channels, recipe.dropout
@@ -382,7 +382,7 @@ def _make_modules(
     assert dropout is not None
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(recipe.seed)
-        decoder = DotDecoder() if recipe.decoder == "dot" else DistanceDecoder()
+        decoder: PairDecoder = DotDecoder() if recipe.decoder == "dot" else DistanceDecoder()
         if recipe.model in PRESETS:
             model: nn.Module = make_pgnn(
                 recipe.model,
