@@ -76,7 +76,7 @@ def measure(name: str, graph: pgnn.Graph, repeats: int) -> None:
     fill = best_time(lambda: np.copyto(hops, 0), repeats) + best_time(
         lambda: np.copyto(nearest, 0), repeats
     )
-    blocks = len(_hops.level_blocks(sets, 16))
+    blocks = len(_hops.level_blocks(sets.sizes, 16))
     rate = len(indices) * ROW_BYTES / floor / 1e9
     passes = min(searched) / floor / blocks
     print(

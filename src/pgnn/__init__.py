@@ -22,13 +22,14 @@ from pgnn.positions.bourgain import distortion as distortion
 
 if TYPE_CHECKING:
     from pgnn import datasets as datasets
+    from pgnn import distributed as distributed
     from pgnn import nn as nn
     from pgnn import transforms as transforms
     from pgnn.estimator import PGNNEmbedding as PGNNEmbedding
 
 from pgnn.version import __version__ as __version__
 
-_LAZY = ("datasets", "nn", "transforms")  # some import torch, which takes seconds
+_LAZY = ("datasets", "distributed", "nn", "transforms")  # some import torch, which takes seconds
 
 
 def __getattr__(name: str) -> Any:

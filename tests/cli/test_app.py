@@ -12,6 +12,7 @@ from cli_helpers import FEW, community_edges, document, metrics_of, write_table
 
 COMMANDS = [
     *(["datasets"], ["train"], ["evaluate"], ["embed"], ["predict"], ["explain"]),
+    ["distances"],
     *(["report"], ["reproduce"]),
     *(["bench", "distances"], ["bench", "layer"], ["bench", "train"], ["bench", "pairs"]),
     ["bench", "updates"],

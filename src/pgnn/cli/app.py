@@ -16,6 +16,7 @@ from rich.text import Text
 from pgnn.cli.bench import bench_app
 from pgnn.cli.boundary import Command, StoppedError
 from pgnn.cli.datasets import datasets
+from pgnn.cli.distances import distances
 from pgnn.cli.embed import embed
 from pgnn.cli.evaluate import evaluate
 from pgnn.cli.explain import explain
@@ -29,7 +30,7 @@ from pgnn.errors import PGNNError
 from pgnn.threads import is_thread_left_behind
 
 app = typer.Typer(name="pgnn", no_args_is_help=True, pretty_exceptions_enable=False)
-for _command in (train, evaluate, embed, predict, explain, report, datasets, reproduce):
+for _command in (train, evaluate, embed, predict, explain, report, distances, datasets, reproduce):
     app.command(cls=Command)(_command)
 app.add_typer(bench_app, name="bench")
 

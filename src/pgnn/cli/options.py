@@ -224,6 +224,12 @@ class Reading(Group):
         with status, only_about("path", *(f.name for f in fields(self))):
             yield
 
+    def edge_columns(self) -> dict[str, Any]:
+        """Return how a table of edges is read, as `read_partitioned_graph` takes it."""
+        options = self._options("length", None)
+        names = ("source", "target", "weight", "directed", "header")
+        return {name: value for name, value in options.items() if name in names}
+
     def _options(self, weights: str, encoding: FeatureEncoding | None) -> HowToRead:
         chosen = None
         if self.feature_columns is not None:

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from pgnn.distributed.group import Group
 
 _PATIENCE = 3.0  # seconds for another process to say one line
-SHARED = ("train", "evaluate", "embed", "predict")  # commands whose work processes share
+SHARED = (
+    "train",
+    "evaluate",
+    "embed",
+    "predict",
+    "distances",
+)  # commands whose work processes share
 
 
 class _Processes:

@@ -470,7 +470,7 @@ def _load_edges(
             table.columns.place, Parameter("time"), f" is {table.columns.called(when)}, which "
             f"holds {what}",
         )  # fmt: skip
-    check = _EdgeCheck(columns, heads_a_table_of_nodes(table.columns.names or ()))
+    check = EdgeCheck(columns, heads_a_table_of_nodes(table.columns.names or ()))
     numbers = [] if columns.weight is None else [columns.weight]
     others = [] if when is None else [when]
     (first, second), values, (*moments,) = table.load(columns[:2], numbers, check, others=others)
@@ -520,13 +520,14 @@ def _first_stands_apart(contents: Contents, listed: pl.Series | None) -> bool:
 
 
 @dataclass(frozen=True)
-class _EdgeCheck:
+class EdgeCheck:
     """Says what is wrong with the fields of an edge."""
 
     columns: EdgeColumns
     of_nodes: bool
 
     def __call__(self, fields: Sequence[str]) -> Problem | None:
+        """Return the first problem of the fields of a record, or None."""
         for role in ("source", "target"):
             if not fields[getattr(self.columns, role)]:
                 problem = f"the {role} id is missing; every edge needs two ids"

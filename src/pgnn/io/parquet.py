@@ -10,6 +10,8 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,23 +38,88 @@ def read_parquet(path: Path, data: bytes) -> pl.DataFrame:
     """
     import polars as pl
 
+    return pl.read_ipc(io.BytesIO(_output(path, data, [])))
+
+
+def read_parquet_schema(path: Path) -> tuple[int, pl.DataFrame]:
+    """Return how many rows a file has, and a table without rows but with its columns.
+
+    Raises:
+        PGNNError: If it is damaged or of another format.
+    """
+    import polars as pl
+
+    count, _, table = _output(path, b"", ["schema", str(path)]).partition(b"\n")
+    return int(count), pl.read_ipc(io.BytesIO(table))
+
+
+def read_parquet_rows(
+    path: Path, columns: Sequence[int], rows: range, size: int
+) -> Iterator[pl.DataFrame]:
+    """Yield some columns of some rows, `size` rows at a time; other rows are not held.
+
+    Raises:
+        PGNNError: If the file is damaged or of another format.
+    """
+    import polars as pl
+
+    chosen = ",".join(map(str, columns))
+    wanted = ["rows", str(path), chosen, str(rows.start), str(rows.stop), str(size)]
+    with tempfile.TemporaryFile() as errors:
+        try:
+            child = subprocess.Popen(  # noqa: S603 - our own script, no shell
+                _command(wanted), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors
+            )
+        except OSError as error:
+            raise _not_started(path, error) from error
+        with child:
+            assert child.stdout is not None
+            try:
+                while head := child.stdout.read(parquet_child.LENGTH_BYTES):
+                    length = int.from_bytes(head, "little")
+                    data = child.stdout.read(length)
+                    if len(data) < length:
+                        break
+                    yield pl.read_ipc(io.BytesIO(data))
+            except BaseException:
+                child.kill()
+                raise
+        errors.seek(0)
+        _check_end(path, child.returncode, errors.read())
+
+
+def _command(wanted: Sequence[str]) -> list[str]:
     # -P: modules beside the script are not to be found by name.
-    command = [sys.executable, "-P", parquet_child.__file__, str(total_memory())]
+    return [sys.executable, "-P", parquet_child.__file__, str(total_memory()), *wanted]
+
+
+def _output(path: Path, data: bytes, wanted: Sequence[str]) -> bytes:
+    """Return what a child writes."""
     limit = _SECONDS + len(data) / _BYTES_PER_SECOND
     try:
         child = subprocess.run(  # noqa: S603 - our own script, no shell
-            command, input=data, capture_output=True, timeout=limit, check=False
+            _command(wanted), input=data, capture_output=True, timeout=limit, check=False
         )
     except subprocess.TimeoutExpired as error:
         raise _refused(path, f"it took more than {limit:.0f} seconds") from error
     except OSError as error:
-        raise PGNNError(f"{path}: no process could be started to read it ({error})") from error
-    if child.returncode == 0:
-        return pl.read_ipc(io.BytesIO(child.stdout))
-    if child.returncode == parquet_child.REFUSED:
-        lines = child.stderr.decode(errors="replace").strip().splitlines()
+        raise _not_started(path, error) from error
+    _check_end(path, child.returncode, child.stderr)
+    return child.stdout
+
+
+def _check_end(path: Path, code: int, errors: bytes) -> None:
+    """Raise if a child could not read the file, with what it said."""
+    if code == 0:
+        return
+    if code == parquet_child.REFUSED:
+        lines = errors.decode(errors="replace").strip().splitlines()
         raise _refused(path, lines[-1] if lines else "no reason")
     raise _refused(path, "the reader ended on it")
+
+
+def _not_started(path: Path, error: OSError) -> PGNNError:
+    return PGNNError(f"{path}: no process could be started to read it ({error})")
 
 
 def _refused(path: Path, reason: str) -> PGNNError:

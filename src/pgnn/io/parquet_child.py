@@ -1,15 +1,24 @@
 """Parquet in, Arrow out, in a process of its own: a damaged file can end only that.
 
-Run by its path, with the file on standard input; it imports nothing of pgnn, to start fast.
+Run by its path; it imports nothing of pgnn, to start fast. Its arguments are the bytes of memory
+that it may use and what is wanted:
+
+- nothing more: the table on standard input, whole;
+- `schema PATH`: a table without rows but with the columns of a file, behind a line with the number
+  of its rows;
+- `rows PATH COLUMNS FIRST LAST SIZE`: the columns at these positions of rows FIRST to LAST - 1, in
+  tables of SIZE rows, each behind its number of bytes.
 """
 
 from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Sequence
 from typing import BinaryIO
 
 REFUSED = 3  # the exit code if the file cannot be read; standard error says why
+LENGTH_BYTES = 8  # of the number of bytes that stands before a table
 
 
 def convert(source: BinaryIO, target: BinaryIO) -> None:
@@ -20,6 +29,30 @@ def convert(source: BinaryIO, target: BinaryIO) -> None:
     buffer = io.BytesIO()  # polars wants to know where it is in a file
     frame.write_ipc(buffer)
     target.write(buffer.getbuffer())
+
+
+def write_schema(path: str, target: BinaryIO) -> None:
+    """Write the number of rows and an empty table with the columns of a file."""
+    import polars as pl
+
+    table = pl.scan_parquet(path)
+    num_rows = table.select(pl.len()).collect().item()
+    buffer = io.BytesIO()
+    table.head(0).collect().write_ipc(buffer)
+    target.write(b"%d\n" % num_rows)
+    target.write(buffer.getbuffer())
+
+
+def write_rows(path: str, columns: Sequence[int], rows: range, size: int, target: BinaryIO) -> None:
+    """Write some columns of some rows in tables of `size` rows, each behind its length."""
+    import polars as pl
+
+    table = pl.scan_parquet(path).select(pl.nth(*columns))
+    for start in range(rows.start, rows.stop, size):
+        buffer = io.BytesIO()
+        table.slice(start, min(size, rows.stop - start)).collect().write_ipc(buffer)
+        target.write(len(buffer.getbuffer()).to_bytes(LENGTH_BYTES, "little"))
+        target.write(buffer.getbuffer())
 
 
 def limit_memory(num_bytes: int) -> None:
@@ -35,10 +68,18 @@ def limit_memory(num_bytes: int) -> None:
 
 
 def main() -> int:
-    """Convert standard input to standard output."""
+    """Do what the arguments say."""
     limit_memory(int(sys.argv[1]))
+    wanted, target = sys.argv[2:], sys.stdout.buffer
     try:
-        convert(sys.stdin.buffer, sys.stdout.buffer)
+        if not wanted:
+            convert(sys.stdin.buffer, target)
+        elif wanted[0] == "schema":
+            write_schema(wanted[1], target)
+        else:
+            path, columns, first, last, size = wanted[1:]
+            chosen = [int(column) for column in columns.split(",")]
+            write_rows(path, chosen, range(int(first), int(last)), int(size), target)
     except BaseException as error:  # polars' panics are no Exceptions
         print(str(error).partition("\n")[0] or type(error).__name__, file=sys.stderr)
         return REFUSED

@@ -211,17 +211,17 @@ class TextTable(Table):
 
 
 class ParquetTable(Table):
-    """A table of a parquet file."""
+    """A table of a parquet file, or rows of it from `first_row` on, counted from 1."""
 
-    def __init__(self, path: Path, frame: pl.DataFrame) -> None:
+    def __init__(self, path: Path, frame: pl.DataFrame, first_row: int = 1) -> None:
         self.path, self.header = path, None
         self.columns = Columns(frame.width, frame.columns, f"{path}: ")
         self.layout, self.unit = "", "row"
-        self._frame = frame
+        self._frame, self._first_row = frame, first_row
 
     def records(self) -> Iterator[tuple[int, str, list[str]]]:
         """Yield the rows, counted from 1."""
-        for number, row in enumerate(self._frame.iter_rows(), start=1):
+        for number, row in enumerate(self._frame.iter_rows(), start=self._first_row):
             fields = [_as_field(value) for value in row]
             yield number, ", ".join(fields), fields
 
@@ -278,7 +278,16 @@ def read_table(
     suffix = format_suffix(path)
     if suffix == ".parquet":
         return ParquetTable(path, read_parquet(path, read_bytes(path)))
-    text = read_text(path, suffix)
+    return as_text_table(read_text(path, suffix), header, keys, is_known)
+
+
+def as_text_table(
+    text: Text,
+    header: bool | None,
+    keys: Sequence[str | int],
+    is_known: Callable[[list[str]], bool],
+) -> TextTable:
+    """Decide what the first line of a text is; see `read_table`."""
     rows = text.head(100)
     if header is not None:
         return TextTable(text, rows[0], Header(header, f"header={header} was passed"))

@@ -39,6 +39,7 @@ class Text:
         plain: The same without comments, blank lines and padding around fields.
         separator: One byte; a space stands for any run of spaces and tabs in `raw`.
         num_separators: How many separators `plain` has outside quotes.
+        first_line: The number of the first line of `raw`, if that is a part of a file.
     """
 
     path: Path
@@ -46,6 +47,7 @@ class Text:
     plain: bytes
     separator: bytes
     num_separators: int
+    first_line: int = 1
 
     def head(self, num_lines: int) -> list[list[str]]:
         """Return the fields of the first records."""
@@ -55,7 +57,7 @@ class Text:
     def records(self) -> Iterator[tuple[int, str, list[str]]]:
         """Yield (1-based line number, raw line, fields) of every record, slowly."""
         tidy = self.plain == self.raw  # then every line is plain as it is
-        for number, line in _numbered_lines(self.raw):
+        for number, line in _numbered_lines(self.raw, self.first_line):
             plain = line if tidy else _without_padding(line, self.separator)[0]
             yield number, _as_str(line), self._fields(plain)
 
@@ -111,9 +113,28 @@ def read_raw(path: Path) -> bytes:
 def read_text(path: Path, suffix: str) -> Text:
     """Read a text table, choosing its separator by the suffix and the first record."""
     raw = read_bytes(path).removeprefix(BOM)
+    text = as_text(path, raw, suffix)
+    if text is None:
+        what = "holds only comments and blank lines" if raw.strip() else "is empty"
+        raise PGNNError(f"{path}: {what}; a table needs at least one line")
+    return text
+
+
+def as_text(
+    path: Path, raw: bytes, suffix: str, separator: bytes | None = None, first_line: int = 1
+) -> Text | None:
+    """Bring a text table, or whole lines of one, to plain form; None if it has no records.
+
+    Args:
+        path: Where it was read from.
+        raw: The bytes, without a BOM.
+        suffix: Tells which separators to look for.
+        separator: The separator, if it is known.
+        first_line: The number of the first line in the file.
+    """
     if b"\r" in raw:
         raw = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    _check_utf8(path, raw)
+    _check_utf8(path, raw, first_line)
     if raw.startswith(b"%%MatrixMarket"):
         raise PGNNError(
             f"{path}: is a Matrix Market file, not an edge list; "
@@ -122,18 +143,18 @@ def read_text(path: Path, suffix: str) -> Text:
     _check_lines(path, raw)
     records = _without_skipped_lines(raw)
     if not records:
-        what = "holds only comments and blank lines" if raw.strip() else "is empty"
-        raise PGNNError(f"{path}: {what}; a table needs at least one line")
-    separator = _choose_separator(records[: records.index(b"\n")], SEPARATORS.get(suffix))
+        return None
+    if separator is None:
+        separator = _choose_separator(records[: records.index(b"\n")], SEPARATORS.get(suffix))
     plain, outside = _without_padding(records, separator)
     if plain is not outside and not _quotes_are_sound(plain, outside, separator):
-        _raise_unsound_quotes(path, raw, separator)
+        _raise_unsound_quotes(path, raw, separator, first_line)
     if outside.count(separator, 0, outside.index(b"\n")) >= MAX_COLUMNS:
         raise PGNNError(f"{path}: has more than {MAX_COLUMNS:,} columns; split the table")
-    return Text(path, raw, plain, separator, outside.count(separator))
+    return Text(path, raw, plain, separator, outside.count(separator), first_line)
 
 
-def _check_utf8(path: Path, data: bytes) -> None:
+def _check_utf8(path: Path, data: bytes, first_line: int) -> None:
     if b"\0" in data:
         raise PGNNError(
             f"{path}: holds NUL bytes, so it is not UTF-8 text; save it as UTF-8 "
@@ -143,7 +164,7 @@ def _check_utf8(path: Path, data: bytes) -> None:
         try:
             data.decode()
         except UnicodeDecodeError as error:
-            number = data.count(b"\n", 0, error.start) + 1
+            number = data.count(b"\n", 0, error.start) + first_line
             line = data[data.rfind(b"\n", 0, error.start) + 1 :].split(b"\n", 1)[0]
             raise PGNNError(
                 f"{path}, line {number}: is not UTF-8 text; save the file as UTF-8 "
@@ -169,9 +190,9 @@ def _as_str(line: bytes) -> str:
     return line.decode().rstrip("\n")
 
 
-def _numbered_lines(raw: bytes) -> Iterator[tuple[int, bytes]]:
+def _numbered_lines(raw: bytes, first_line: int) -> Iterator[tuple[int, bytes]]:
     """Yield (line number, line with its newline) for lines that are neither comment nor blank."""
-    for number, line in enumerate(io.BytesIO(raw), start=1):
+    for number, line in enumerate(io.BytesIO(raw), start=first_line):
         stripped = line.strip(b" \t\n")
         if stripped and stripped[:1] not in b"#%":
             yield number, line
@@ -245,8 +266,8 @@ def _quotes_are_sound(plain: bytes, outside: bytes, separator: bytes) -> bool:
     return re.search(rb"[^" + edges + rb'](?=")|"[^' + edges + rb"]", outside) is None
 
 
-def _raise_unsound_quotes(path: Path, raw: bytes, separator: bytes) -> None:
-    for number, line in _numbered_lines(raw):
+def _raise_unsound_quotes(path: Path, raw: bytes, separator: bytes, first_line: int) -> None:
+    for number, line in _numbered_lines(raw, first_line):
         plain, outside = _without_padding(line, separator)
         if b'"' in plain and not _quotes_are_sound(plain, outside, separator):
             raise PGNNError(

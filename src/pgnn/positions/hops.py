@@ -88,12 +88,17 @@ SERIAL_PAIRS = 1 << 17
 
 
 @dataclass(frozen=True)
-class _Form:
+class KeyForm:
     """How keys are laid out."""
 
     key_type: type[np.unsignedinteger[Any]]
     shift: int  # bits that hold the anchor
     ranked: bool = False  # whether it is the anchor's rank in its set, not its index
+
+    @classmethod
+    def of_indices(cls, key_type: type[np.unsignedinteger[Any]], num_nodes: int) -> KeyForm:
+        """Return the layout of keys that hold indices of a graph's nodes."""
+        return cls(key_type, max(1, (num_nodes - 1).bit_length()))
 
     @property
     def lanes(self) -> int:
@@ -116,7 +121,7 @@ class _Form:
         return numbers.start, len(numbers), self.shift, cap
 
 
-RANKS = _Form(np.uint16, RANK_BITS, ranked=True)
+RANKS = KeyForm(np.uint16, RANK_BITS, ranked=True)
 
 
 class _TooFarError(Exception):
@@ -143,9 +148,9 @@ class _Job:
         """Bounds and members of all sets, as kernels read them."""
         return self.sets.indptr, self.sets.nodes.view(np.uint32)
 
-    def form(self, key_type: type[np.unsignedinteger[Any]]) -> _Form:
+    def form(self, key_type: type[np.unsignedinteger[Any]]) -> KeyForm:
         """Return the layout of keys that hold indices of this graph's nodes."""
-        return _Form(key_type, max(1, (self.graph.num_nodes - 1).bit_length()))
+        return KeyForm.of_indices(key_type, self.graph.num_nodes)
 
     @property
     def ahead(self) -> int:
@@ -214,7 +219,7 @@ def search_by_levels(job: _Job) -> tuple[NDArray[np.int8], NDArray[np.int32]] | 
     indexed = job.form(np.uint32)
     near = True
 
-    def attempt(form: _Form, numbers: range, scratch: _LevelScratch) -> bool:
+    def attempt(form: KeyForm, numbers: range, scratch: _LevelScratch) -> bool:
         cap = form.cap(job.cutoff, np.int8)
         block = form.block(numbers, cap)
         key = scratch.key.view(form.key_type)
@@ -246,20 +251,20 @@ def search_by_levels(job: _Job) -> tuple[NDArray[np.int8], NDArray[np.int32]] | 
         lists = [np.empty(n + 1, dtype=np.uint32) for _ in range(3)]
         return _LevelScratch(empty_rows(n, np.uint32), masks, lists)
 
-    blocks = level_blocks(job.sets, indexed.lanes)
+    blocks = level_blocks(job.sets.sizes, indexed.lanes)
     is_complete = job.run(work, blocks, make_scratch, columns_of(hops, nearest))
     return (hops, nearest) if is_complete else None
 
 
-def level_blocks(sets: AnchorSets, lanes: int) -> list[range]:
-    """Cut the sets into blocks: of 32 where all are small enough for ranks, else of `lanes`.
+def level_blocks(sizes: NDArray[np.int64], lanes: int) -> list[range]:
+    """Cut sets into blocks: of 32 where all are small enough for ranks, else of `lanes`.
 
     Cut from the end: the last sets are the smallest, so they reach farthest and cost most. A block
     that is not full is left to the first sets, which cost least.
     """
-    small = sets.sizes <= MAX_RANKED
+    small = sizes <= MAX_RANKED
     blocks: list[range] = []
-    stop = len(sets)
+    stop = len(sizes)
     while stop > 0:
         wide = stop > lanes and small[max(0, stop - RANKS.lanes) : stop].all()
         blocks.append(range(max(0, stop - (RANKS.lanes if wide else lanes)), stop))

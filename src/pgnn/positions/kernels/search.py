@@ -107,7 +107,7 @@ def search_levels(
     while num_frontier > 0 and unfinished > 0 and level < cap:
         level += 1
         if frontier_edges * push_advantage < active_edges:
-            num_frontier, frontier_edges, num_finished, finished_edges = _push(
+            num_frontier, frontier_edges, num_finished, finished_edges = push(
                 rows, block, num_frontier, key, seen, front, fresh, frontier, spare
             )
             frontier, spare = spare, frontier
@@ -115,7 +115,7 @@ def search_levels(
             active_edges -= finished_edges
         else:
             reads_anchors = level == 1 and not ranked
-            num_frontier, frontier_edges, num_active, active_edges = _pull(
+            num_frontier, frontier_edges, num_active, active_edges = pull(
                 rows, block, level, ahead, reads_anchors, num_active,
                 key, seen, front, fresh, active, frontier,
             )  # fmt: skip
@@ -181,7 +181,7 @@ def _seed(
 
 
 @njit(nogil=True, cache=True)
-def _push(
+def push(
     rows: Any,
     block: Any,
     num_frontier: int,
@@ -231,7 +231,7 @@ def _push(
 
 
 @njit(nogil=True, cache=True)
-def _pull(
+def pull(
     rows: Any,
     block: Any,
     level: int,
