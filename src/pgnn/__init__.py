@@ -8,6 +8,7 @@ from pgnn.graph import Graph as Graph
 from pgnn.io import read_graph as read_graph
 from pgnn.io import write_embeddings as write_embeddings
 from pgnn.io import write_scores as write_scores
+from pgnn.memory import memory_limit as memory_limit
 from pgnn.pairs.proximities import PairProximities as PairProximities
 from pgnn.pairs.proximities import pair_proximities as pair_proximities
 from pgnn.positions import AnchorDistances as AnchorDistances

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from pgnn.checks import positive_integer
 from pgnn.errors import PGNNError
+from pgnn.memory import use_limit_here
 
 Scratch = TypeVar("Scratch")
 Result = TypeVar("Result")
@@ -217,7 +218,7 @@ def _run(
             local.scratch = make_scratch()
         return work(block, local.scratch)
 
-    pool = ThreadPoolExecutor(min(num_threads, len(blocks)))
+    pool = ThreadPoolExecutor(min(num_threads, len(blocks)), initializer=use_limit_here)
     sizes = {pool.submit(task, block): len(block) for block in blocks}
     try:
         for future in as_completed(sizes):

@@ -1,5 +1,7 @@
 """`pgnn embed`."""
 
+import sys
+
 import numpy as np
 import polars as pl
 import pytest
@@ -65,3 +67,25 @@ def test_anchors_of_the_run_need_its_nodes(trained, command):
     done = command("embed", "run", "other.csv", "-o", "z.csv")
     assert done.code == 0
     assert "drawn for this graph" in done.stderr
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits are kept on Linux only")
+def test_a_limit_of_memory_changes_no_number(trained, command):
+    assert command("embed", "run", "edges.csv", "-o", "free.npz").code == 0
+    done = command("embed", "run", "edges.csv", "-o", "limited.npz", "--memory", "4GB")
+    assert done.code == 0, done.stderr
+    assert (trained / "limited.npz").read_bytes() == (trained / "free.npz").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        ("lots", "pgnn: --memory must be a size such as 4GB, 500MB or 2GiB (got 'lots')"),
+        ("10MB", "pgnn: --memory is too small: Python alone needs "),
+    ],
+)
+def test_a_limit_that_cannot_be_is_one_line(trained, command, size, message):
+    done = command("embed", "run", "edges.csv", "-o", "z.npz", "--memory", size)
+    assert done.code == 2
+    assert " ".join(done.stderr.split()).startswith(message)
+    assert len(done.stderr.strip().splitlines()) == 1

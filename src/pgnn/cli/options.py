@@ -10,7 +10,7 @@ import inspect
 import tomllib
 import types
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import (
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pgnn.io import Events, FeatureEncoding, HowToRead, ReadNotes
 
 MAX_SEED = 2**63 - 1  # torch's
+_LIBRARIES = 500_000_000  # bytes that commands take on a graph of a few nodes
 
 
 def check_seed(value: int | None) -> int | None:
@@ -76,6 +77,10 @@ class Group:
     def apply(self) -> None:
         """Do what the options ask of the process, before the command runs."""
 
+    def during(self) -> AbstractContextManager[None]:
+        """Return what holds while the command runs."""
+        return nullcontext()
+
 
 def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     return inspect.Parameter(
@@ -105,10 +110,12 @@ def option_groups(function: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(function)
     def command(**values: Any) -> None:
-        for name, group in groups.items():
-            values[name] = group.gather(values)
-            values[name].apply()
-        function(**values)
+        with ExitStack() as while_it_runs:
+            for name, group in groups.items():
+                values[name] = group.gather(values)
+                values[name].apply()
+                while_it_runs.enter_context(values[name].during())
+            function(**values)
 
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
@@ -399,6 +406,14 @@ class Computing(Group):
             autocompletion=completing("cpu", "cuda"),
         ),
     ] = None
+    memory: Annotated[
+        str | None,
+        _common(
+            "Stay below this much memory, such as 4GB or 500MB; large arrays then lie in a "
+            "nameless file in $TMPDIR. Default: no limit.",
+            metavar="SIZE",
+        ),
+    ] = None
 
     @property
     def place(self) -> str:
@@ -415,6 +430,15 @@ class Computing(Group):
             torch.set_num_threads(self.threads)
         if self.place != "cpu":
             self._check_device()
+
+    @contextmanager
+    def during(self) -> Iterator[None]:
+        """Keep the limit of memory, if one was typed."""
+        from pgnn.memory import least_needed, memory_limit
+
+        with memory_limit(self.memory):
+            least_needed(_LIBRARIES, "Python with its libraries")
+            yield
 
     def _check_device(self) -> None:
         import torch

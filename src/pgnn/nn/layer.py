@@ -12,6 +12,7 @@ from torch.utils.checkpoint import checkpoint
 
 from pgnn.checks import one_of, positive_integer
 from pgnn.errors import Parameter, PGNNError
+from pgnn.nn.by_rows import by_rows, of_length_one
 from pgnn.nn.fused import (
     Between,
     Fixed,
@@ -192,7 +193,9 @@ class PGNNLayer(nn.Module):
         """Return sigma of M w + b."""
         if self.sigma is None:
             return product
-        return (self.sigma if callable(self.sigma) else _SIGMAS[self.sigma])(product)
+        if callable(self.sigma):
+            return self.sigma(product)
+        return by_rows(_SIGMAS[self.sigma], product)
 
     # ------------------------------------------------------------------ compiled kernels
 
@@ -463,7 +466,7 @@ def run_as_one(
     if sigma is None:
         return z, h
     z = layers[-1]._activated(z)
-    return nn.functional.normalize(z, dim=-1) if between.normalize else z, h
+    return of_length_one(z) if between.normalize else z, h
 
 
 def _widened(tensor: Tensor, pad: int, after: int = 0) -> Tensor:

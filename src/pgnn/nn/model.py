@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from pgnn.checks import positive_integer
 from pgnn.errors import Parameter, PGNNError
+from pgnn.nn.by_rows import of_length_one
 from pgnn.nn.fused import Between
 from pgnn.nn.layer import Aggregate, PGNNLayer, check_dropout, check_features, run_as_one
 from pgnn.nn.positions import prepare_distances
@@ -145,7 +146,7 @@ class PGNN(nn.Module):
                 h = nn.functional.dropout(h, self.dropout, self.training)
         assert z is not None
         if self.normalize:
-            z = nn.functional.normalize(z, dim=-1)
+            z = of_length_one(z)
         return z, h
 
     def __repr__(self) -> str:

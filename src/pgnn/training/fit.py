@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from pgnn.distributed.group import LostRankError
 from pgnn.errors import PGNNError
 from pgnn.evaluation.metrics import roc_auc, without_rounding
+from pgnn.memory import use_limit_here
 from pgnn.nn import PairDecoder, Positions
 from pgnn.pairs.sets import Split
 from pgnn.positions.hops import SERIAL_PAIRS
@@ -281,7 +282,7 @@ class _Run:
         if torch.get_num_threads() == 1:
             yield (read for block in blocks for read in self._draw(block))
             return
-        with ThreadPoolExecutor(1) as thread:
+        with ThreadPoolExecutor(1, initializer=use_limit_here) as thread:
 
             def ahead() -> Iterator[Any]:
                 waiting: Future[list[Positions]] | None = None

@@ -30,6 +30,7 @@ from pgnn.training.seeds import Purpose, generator_of
 from pgnn.training.splits import hide_in_folds
 
 Floats = NDArray[np.float32]
+_CHECKED_ROWS = 1 << 12  # at once, so that the check takes little memory
 _DAMAGED = (
     *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError),
     MemoryError,
@@ -277,7 +278,8 @@ class Learner:
             rng = generator_of(self.recipe.seed, Purpose.ASKED_ANCHORS, draw)
             sets = batch.sample(draws, rng) if placed is None else placed.sets
             embedding = self.model(batch.x, batch.measure(sets, draws, torch.get_num_threads()))
-        if not bool(torch.isfinite(embedding).all()):
+        parts = torch.split(embedding, _CHECKED_ROWS)
+        if not all(bool(torch.isfinite(part).all()) for part in parts):
             raise PGNNError("the model gives embeddings that are not finite; was it trained?")
         return embedding
 
