@@ -282,6 +282,25 @@ def _ablation_table() -> str:
     return "\n".join(line for line in text.splitlines() if line.startswith("|"))
 
 
+def _peers_table() -> str:
+    rows = _read("peers.json")["rows"]
+    graphs = list(dict.fromkeys(row["graph"] for row in rows))
+
+    def cell(peer: str, graph: str) -> str:
+        runs = [row for row in rows if (row["peer"], row["graph"]) == (peer, graph)]
+        if not runs:
+            return "-"
+        auc, seconds = (
+            sum(row[key] for row in runs) / len(runs) for key in ("auc", "processor_seconds")
+        )
+        return (
+            f"{auc:.3f} ({_seconds(max(seconds, 0.01))}, {len(runs)} seed{'s' * (len(runs) > 1)})"
+        )
+
+    peers = dict.fromkeys(row["peer"] for row in rows)
+    return _table(["", *graphs], ([peer, *(cell(peer, g) for g in graphs)] for peer in peers))
+
+
 def _largest_peak() -> str:
     row = _row("bench_distances.json", family="random-1m")
     return f"{row['peak_bytes'] / row['result_and_graph_bytes']:.2f} times"
@@ -341,6 +360,12 @@ CLAIMS = {
         "python benchmarks/questions.py",
         "questions.json",
         _shops_table,
+    ),
+    "peers-table": Claim(
+        "AUC and seconds of pgnn-best and its peers on the same hidden links",
+        "python benchmarks/peers.py",
+        "peers.json",
+        _peers_table,
     ),
     "ablation-table": Claim(
         "What each part of pgnn-best is worth",

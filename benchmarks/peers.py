@@ -1,0 +1,109 @@
+"""pgnn beside other libraries: the same hidden links, in one run.
+
+Run `PGNN_DATA=FOLDER python benchmarks/peers.py [--graph usair ...] [--seeds 3]`; node2vec needs
+the extra `peers`. A tenth of the edges of a public graph is hidden (protocol "honest" of `pgnn
+reproduce links`), every peer learns from the rest on one thread, and is asked about the hidden
+edges and as many pairs that no edge joins. results/peers.json has the AUC and the seconds of the
+processor; what is there already is kept, so a run that was stopped goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from seal import gae_scores, seal_scores
+
+from pgnn import Graph
+from pgnn.evaluation.metrics import roc_auc
+from pgnn.experiments.link_run import hide_links
+from pgnn.experiments.links import find_link_graphs
+from pgnn.experiments.node2vec import Node2vec, why_not
+from pgnn.training.outcome import versions
+from pgnn.training.pipeline import Problem, train
+from pgnn.training.recipe import Recipe
+
+RESULTS = Path(__file__).parents[1] / "results" / "peers.json"
+Pairs = NDArray[np.int64]
+Peer = Callable[[Graph, Pairs, int], NDArray[np.float64]]
+
+
+def best_scores(graph: Graph, pairs: Pairs, seed: int) -> NDArray[np.float64]:
+    """Train pgnn-best with the settings of `pgnn train`."""
+    recipe = Recipe(test=0.0, seed=seed)
+    trained = train(Problem.of_graph(graph, recipe), recipe, heuristics=False)
+    return trained.learner.scorer(graph).logits(pairs)
+
+
+def of_networkx(predictor: Callable[..., Any]) -> Peer:
+    """Return a predictor of networkx as a peer."""
+
+    def scores(graph: Graph, pairs: Pairs, _: int) -> NDArray[np.float64]:
+        return np.array([score for _, _, score in predictor(graph.to_networkx(), pairs.tolist())])
+
+    return scores
+
+
+PEERS: dict[str, Peer] = {
+    "pgnn-best": best_scores,
+    "SEAL, by PyG's parts": lambda graph, pairs, seed: seal_scores(graph, pairs, seed=seed),
+    "GAE of PyG": lambda graph, pairs, seed: gae_scores(graph, pairs, seed=seed),
+    "node2vec, by PecanPy": lambda graph, pairs, seed: Node2vec.fit(graph, seed=seed).logits(pairs),
+    "resource allocation, by networkx": of_networkx(nx.resource_allocation_index),
+    "Adamic-Adar, by networkx": of_networkx(nx.adamic_adar_index),
+    "Jaccard, by networkx": of_networkx(nx.jaccard_coefficient),
+    "preferential attachment, by networkx": of_networkx(nx.preferential_attachment),
+}
+
+
+def main() -> None:
+    """Ask every peer, and write what each found as soon as it did."""
+    parser = argparse.ArgumentParser(description="pgnn beside other libraries")
+    parser.add_argument("--graph", action="append", help="one of the public graphs; default: three")
+    parser.add_argument("--seeds", type=int, default=3)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    wanted = options.graph or ["usair", "ns", "power"]
+    peers = {name: peer for name, peer in PEERS.items() if "PecanPy" not in name or not why_not()}
+    libraries = ("networkx", "torch-geometric", *(() if why_not() else ("pecanpy", "gensim")))
+    document: dict[str, Any] = {
+        "command": f"python benchmarks/peers.py --seeds {options.seeds}",
+        "versions": versions() | {name: version(name) for name in libraries},
+        "rows": json.loads(RESULTS.read_text())["rows"] if RESULTS.exists() else [],
+    }
+    known = {(row["graph"], row["peer"], row["seed"]) for row in document["rows"]}
+    for link_graph in find_link_graphs().graphs:
+        if link_graph.name not in wanted:
+            continue
+        whole = link_graph.read()
+        for seed in range(options.seeds):
+            visible, test = hide_links(whole, "honest", seed=seed)
+            for name, peer in peers.items():
+                if (link_graph.name, name, seed) in known:
+                    continue
+                start, clock = time.process_time(), time.perf_counter()
+                auc = roc_auc(test.labels, peer(visible, test.pairs, seed))
+                row = {
+                    "graph": link_graph.name,
+                    "peer": name,
+                    "seed": seed,
+                    "auc": auc,
+                    "processor_seconds": round(time.process_time() - start, 2),
+                    "seconds": round(time.perf_counter() - clock, 2),
+                }
+                document["rows"].append(row)
+                RESULTS.write_text(json.dumps(document, indent=1) + "\n")
+                print(*row.values(), flush=True)
+
+
+if __name__ == "__main__":
+    main()
