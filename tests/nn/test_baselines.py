@@ -73,7 +73,25 @@ def test_relu_stands_between_layers_alone(name):
     edges = () if name == "mlp" else (edge_index,)
     h = model.layers[0](model.input(x), *edges)
     h = model.layers[1](h.relu(), *edges)
-    assert torch.equal(model(x, edge_index), model.layers[2](h.relu(), *edges))
+    torch.testing.assert_close(model(x, edge_index), model.layers[2](h.relu(), *edges))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("seed", range(3))
+def test_kernels_compute_what_pyg_does(name, seed, monkeypatch):
+    """Embeddings and gradients, on directed edges with loops and repeats."""
+    random = torch.Generator().manual_seed(seed)
+    model = make_baseline(name, 2).double().eval()
+    x = torch.randn(9, 2, generator=random, dtype=torch.float64)
+    edge_index = torch.randint(0, 8, (2, 30), generator=random)  # node 8 has no edges
+    results = []
+    for pyg in (False, True):
+        if pyg:
+            monkeypatch.setattr("pgnn.nn.baselines.has_kernels", lambda _: False)
+        z = model(x, edge_index)
+        results.append((z, *torch.autograd.grad(z.square().sum(), model.parameters())))
+    for ours, theirs in zip(*results, strict=True):
+        torch.testing.assert_close(ours, theirs)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -9,12 +9,15 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from pgnn.checks import one_of, positive_integer
 from pgnn.errors import Parameter, PGNNError
 from pgnn.nn.layer import check_dropout
+from pgnn.nn.neighbours import attend_neighbours, neighbours_of, sum_neighbours
+from pgnn.nn.pairs import has_kernels
 
 
 class Baseline(nn.Module):
@@ -58,10 +61,16 @@ class Baseline(nn.Module):
         """Return one layer, called as layer(x, edge_index)."""
         raise NotImplementedError
 
-    def apply_layer(self, layer: nn.Module, x: Tensor, edge_index: Tensor) -> Tensor:
-        """Run one layer."""
+    def apply_layer(self, layer: Any, x: Tensor, edge_index: Tensor) -> Tensor:
+        """Run one layer: with compiled kernels on the CPU, elsewhere as PyG does."""
+        if has_kernels(x) and edge_index.device.type == "cpu":
+            return self.apply_kernels(layer, x, edge_index)
         out: Tensor = layer(x, edge_index)
         return out
+
+    def apply_kernels(self, layer: Any, x: Tensor, edge_index: Tensor) -> Tensor:
+        """Run one layer on the CPU; a row for each edge, as PyG makes, costs most of the time."""
+        raise NotImplementedError
 
     def reset_parameters(self) -> None:
         """Draw all weights anew."""
@@ -128,6 +137,13 @@ class GCN(Baseline):
 
         return GCNConv(in_channels, out_channels)
 
+    def apply_kernels(self, layer: Any, x: Tensor, edge_index: Tensor) -> Tensor:
+        """Run one layer on the CPU."""
+        neighbours = neighbours_of(edge_index, len(x), loops=True)
+        factor = (neighbours.sources.counts**-0.5).astype(_numbers_of(x))
+        out: Tensor = sum_neighbours(layer.lin(x), neighbours, factor, factor) + layer.bias
+        return out
+
 
 class GraphSAGE(Baseline):
     r"""GraphSAGE with the mean of all neighbours (https://arxiv.org/abs/1706.02216).
@@ -142,6 +158,14 @@ class GraphSAGE(Baseline):
         from torch_geometric.nn import SAGEConv
 
         return SAGEConv(in_channels, out_channels)
+
+    def apply_kernels(self, layer: Any, x: Tensor, edge_index: Tensor) -> Tensor:
+        """Run one layer on the CPU."""
+        neighbours = neighbours_of(edge_index, len(x), loops=False)
+        share = (1 / np.maximum(neighbours.sources.counts, 1)).astype(_numbers_of(x))
+        mean = sum_neighbours(x, neighbours, share, np.ones_like(share))
+        out: Tensor = layer.lin_l(mean) + layer.lin_r(x)
+        return out
 
 
 class GAT(Baseline):
@@ -158,6 +182,15 @@ class GAT(Baseline):
         from torch_geometric.nn import GATConv
 
         return GATConv(in_channels, out_channels)
+
+    def apply_kernels(self, layer: Any, x: Tensor, edge_index: Tensor) -> Tensor:
+        """Run one layer on the CPU."""
+        neighbours = neighbours_of(edge_index, len(x), loops=True)
+        h = layer.lin(x)
+        own, other = h @ layer.att_dst.view(-1), h @ layer.att_src.view(-1)
+        attended = attend_neighbours(h, neighbours, own, other, layer.negative_slope)
+        out: Tensor = attended + layer.bias
+        return out
 
 
 class GIN(Baseline):
@@ -181,6 +214,13 @@ class GIN(Baseline):
             )
         )
 
+    def apply_kernels(self, layer: Any, x: Tensor, edge_index: Tensor) -> Tensor:
+        """Run one layer on the CPU."""
+        neighbours = neighbours_of(edge_index, len(x), loops=False)
+        ones = np.ones(len(x), dtype=_numbers_of(x))
+        out: Tensor = layer.nn((1 + layer.eps) * x + sum_neighbours(x, neighbours, ones, ones))
+        return out
+
 
 class MLP(Baseline):
     """Multilayer perceptron of each node's own features; edges are taken and not used."""
@@ -191,10 +231,15 @@ class MLP(Baseline):
         """Return a Linear."""
         return nn.Linear(in_channels, out_channels)
 
-    def apply_layer(self, layer: nn.Module, x: Tensor, edge_index: Tensor) -> Tensor:  # noqa: ARG002
+    def apply_layer(self, layer: Any, x: Tensor, edge_index: Tensor) -> Tensor:  # noqa: ARG002
         """Run one layer on the features alone."""
         out: Tensor = layer(x)
         return out
+
+
+def _numbers_of(x: Tensor) -> Any:
+    """Return numpy's name of the type of a tensor on the CPU."""
+    return np.float32 if x.dtype == torch.float32 else np.float64
 
 
 _BASELINES: dict[str, type[Baseline]] = {
