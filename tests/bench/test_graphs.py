@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgnn import Graph, PGNNError
-from pgnn.bench.graphs import grid_graph, preferential_graph, random_graph, weighted_graph
+from pgnn.bench.graphs import (
+    grid_graph,
+    preferential_graph,
+    random_graph,
+    social_graph,
+    weighted_graph,
+)
 
 
 @given(data=st.data(), num_nodes=st.integers(1, 12), seed=st.integers(0, 99))
@@ -56,3 +62,18 @@ def test_weighted_graph_keeps_the_edges_and_draws_lengths():
     weights = weighted.edge_weights()
     assert 0 < weights.min() < 0.01
     assert 0.99 < weights.max() <= 1
+
+
+def test_social_graph_has_communities_and_hubs_and_is_that_of_its_seed():
+    graph = social_graph(3000, 30_000, rng=1)
+    assert (graph.num_nodes, graph.num_edges, graph.dropped_repeats) == (3000, 30_000, 0)
+    assert graph.degrees.max() > 10 * graph.degrees.mean()
+    groups = nx.community.louvain_communities(graph.to_networkx(), seed=0)
+    assert nx.community.modularity(graph.to_networkx(), groups) > 0.3
+    assert social_graph(3000, 30_000, rng=1) == graph
+    assert social_graph(3000, 30_000, rng=2) != graph
+
+
+def test_social_graph_refuses_what_has_no_room_for_communities():
+    with pytest.raises(PGNNError, match="10 nodes cannot have 20 edges"):
+        social_graph(10, 20, rng=0)

@@ -15,7 +15,7 @@ COMMANDS = [
     ["distances"],
     *(["report"], ["reproduce"]),
     *(["bench", "distances"], ["bench", "layer"], ["bench", "train"], ["bench", "pairs"]),
-    ["bench", "updates"],
+    *(["bench", "updates"], ["bench", "scale"]),
 ]
 ODD_NAMES = ["a [b]", "[red]x[/red]", "[/]", "müller", "東京", "O'Hara", "-1", "007", "x y"]
 

@@ -48,3 +48,10 @@ def test_value_that_could_not_be_made_is_made_again(path):
     with pytest.raises(ZeroDivisionError):
         keep(path, "a", lambda: 1 / 0)
     assert keep(path, "a", lambda: 1) == 1
+
+
+def test_value_of_another_dependence_replaces_the_first(path):
+    made = [keep(path, "a", lambda key=key: key, besides=key) for key in (1, 1, 2)]
+    assert made == [1, 1, 2]
+    assert keep(path, "a", lambda: "again", besides=2) == 2
+    assert keep(path, "a", lambda: "again", besides=1) == "again"

@@ -56,6 +56,26 @@ def test_spectrum_of_a_slow_graph_holds_its_largest_eigenvalues():
     assert np.abs(residual).max() < 1e-2
 
 
+def test_spectrum_of_a_large_graph_holds_the_eigenvalues_that_stand_out(monkeypatch):
+    chances = np.full((6, 6), 0.004) + 0.12 * np.eye(6)
+    blocks = nx.stochastic_block_model([60] * 6, chances, seed=0)
+    apart = Graph.from_networkx(nx.disjoint_union_all([blocks, blocks, nx.path_graph(3)]))
+    matrix = matrix_of(apart)
+    exactly = Spectrum.of(matrix)
+    monkeypatch.setattr(estimates, "LANCZOS_ENTRIES", 0)
+    monkeypatch.setattr(estimates, "_BLOCK_NODES", 100)
+    nearly = Spectrum.of(matrix)
+    num_outstanding = 1 + 2 * 5  # the one of all components, and five of either part
+    of_each = [np.argsort(-np.abs(s.values))[:num_outstanding] for s in (exactly, nearly)]
+    values = [np.abs(s.values[kept]) for s, kept in zip((exactly, nearly), of_each, strict=True)]
+    np.testing.assert_allclose(*values, atol=2e-3)
+    spans = [s.right[:, kept] for s, kept in zip((exactly, nearly), of_each, strict=True)]
+    both = [columns @ columns.T for columns in spans]
+    assert np.linalg.norm(both[0] - both[1], 2) < 0.1
+    products = nearly.right.T @ nearly.right
+    np.testing.assert_allclose(products[1:, 1:], np.eye(len(products) - 1), atol=1e-8)
+
+
 def test_spectrum_of_a_mixing_graph_is_one_eigenvalue():
     spectrum = Spectrum.of(matrix_of(MIXING))
     assert spectrum.mixes_fast

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgnn import Graph, PGNNError
+from pgnn.prediction import candidates as candidates_module
 from pgnn.prediction.candidates import Candidates, both_ways, candidate_pairs, top_pairs
 from pgnn.prediction.kernels import hops as hops_module
 from pgnn.prediction.kernels import nearest as nearest_module
@@ -240,6 +241,20 @@ def test_pairs_do_not_depend_on_threads_but_on_the_seed(monkeypatch, products):
     np.testing.assert_array_equal(found[1].pairs, again.pairs)
     other = candidate_pairs(graph, x, limit=9000, rng=4)
     assert not np.array_equal(found[1].pairs, other.pairs)
+
+
+def test_of_a_huge_graph_the_best_pairs_of_all_are_listed(monkeypatch):
+    monkeypatch.setattr(candidates_module, "_MANY_NODES", 400)
+    # A few dense groups among many nodes: the lists of all nodes would have one pair each.
+    groups = [nx.gnp_random_graph(20, 0.7, seed=seed) for seed in range(4)]
+    sparse = nx.random_regular_graph(6, 400, seed=0)
+    graph = Graph.from_networkx(nx.disjoint_union_all([*groups, sparse]))
+    listed = candidate_pairs(graph, limit=150)
+    assert_well_formed(listed, graph)
+    assert len(listed.pairs) == 150
+    assert (listed.pairs < 80).all()
+    some = candidate_pairs(graph, limit=150, nodes=[100, 101])
+    assert np.isin(some.pairs, [100, 101]).any(axis=1).all()
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -140,6 +140,17 @@ def test_links_are_split_80_10_10():
     assert [len(part) for part in sets_of(split)] == [2 * 570, 0, 2 * 190]
 
 
+def test_held_out_links_may_be_limited_and_training_negatives_left_out():
+    split = split_links(grid(), rng=0, most=20)
+    assert [len(part) for part in sets_of(split)] == [2 * 720, 2 * 20, 2 * 20]
+    assert split.graph.num_edges == 720
+    few = split_links(grid(), rng=0, test=0.01, val=0.0, most=20, train_negatives=False)
+    assert [len(part) for part in sets_of(few)] == [752, 0, 2 * 8]
+    assert few.train.labels.all()
+    joined = {tuple(edge) for edge in grid().edges().tolist()}
+    assert not joined & set(map(tuple, few.test.negatives.tolist()))
+
+
 def test_same_seed_gives_the_same_split_and_another_seed_another():
     one, two, other = (split_links(grid(), rng=seed) for seed in (4, 4, 5))
     np.testing.assert_array_equal(one.test.pairs, two.test.pairs)

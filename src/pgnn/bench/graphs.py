@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
@@ -75,3 +76,51 @@ def preferential_graph(
     while not np.array_equal(chain, further := chain[chain]):
         chain = further
     return Graph.from_edges(np.stack([source, source[copied[chain]]], axis=1), num_nodes)
+
+
+# Members of a community, smallest and largest, evenly by their logarithm.
+_COMMUNITY = (20, 2000)
+_INSIDE = 0.7  # share of the edges that are drawn within a community
+_HUB_EXPONENT = 1.6  # of how often a node is drawn: the share above x is x^-1.6
+
+
+def social_graph(num_nodes: int, num_edges: int, *, rng: int | np.random.Generator) -> Graph:
+    """Draw a graph with communities and hubs: exactly `num_edges` distinct edges.
+
+    Nodes are drawn in proportion to a number of their own, a few of which are large (hubs). Of
+    seven edges in ten the second node is of the community of the first. Communities have 20 to
+    2000 members whatever the size of the graph, and the numbers of nodes say nothing about them.
+
+    Example:
+        >>> social_graph(1000, 5000, rng=0)
+        Graph(num_nodes=1000, num_edges=5000)
+    """
+    generator = np.random.default_rng(rng)
+    if not 0 <= num_edges <= num_nodes * (num_nodes - 1) // 8:
+        raise PGNNError(f"{num_nodes} nodes cannot have {num_edges} edges and still communities")
+    fewest, most = _COMMUNITY
+    logs = generator.uniform(np.log(fewest), np.log(most), num_nodes // fewest + 1)
+    bounds = np.minimum(np.concatenate([[0], np.cumsum(np.exp(logs).astype(np.int64))]), num_nodes)
+    community = np.searchsorted(bounds, np.arange(num_nodes), side="right") - 1
+    share = generator.random(num_nodes) ** (-1 / _HUB_EXPONENT)
+    reached = np.concatenate([[0.0], np.cumsum(share)])
+
+    def draw(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.int64]:
+        target = low + generator.random(len(low)) * (high - low)
+        return np.minimum(np.searchsorted(reached, target, side="right") - 1, num_nodes - 1)
+
+    names = generator.permutation(num_nodes)
+    codes = np.empty(0, dtype=np.int64)
+    while len(codes) < num_edges:
+        count = num_edges - len(codes) + num_edges // 20 + 16
+        everywhere = np.zeros(count), np.full(count, reached[-1])
+        first = draw(*everywhere)
+        ends = bounds[community[first]], bounds[community[first] + 1]
+        is_inside = generator.random(count) < _INSIDE
+        low = np.where(is_inside, reached[ends[0]], everywhere[0])
+        high = np.where(is_inside, reached[ends[1]], everywhere[1])
+        pairs = np.stack([first, draw(low, high)], axis=1)
+        new = edge_codes(names[pairs[pairs[:, 0] != pairs[:, 1]]], num_nodes, directed=False)
+        codes = sorted_distinct(np.concatenate([codes, new]))
+    codes = generator.permutation(codes)[:num_edges]
+    return Graph.from_edges(ordered_pairs(codes, num_nodes), num_nodes)

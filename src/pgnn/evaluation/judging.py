@@ -34,7 +34,7 @@ from pgnn.pairs.codes import (
     unordered_codes,
 )
 from pgnn.pairs.negatives import draw_negatives
-from pgnn.training.splits import PairSet, split_links, split_pairs
+from pgnn.training.splits import MOST_HELD_OUT, PairSet, split_links, split_pairs
 
 Scores = NDArray[np.floating]
 
@@ -456,7 +456,14 @@ def held_out(
         split = split_pairs(graph, rng=rng, val=0.0, test=share)
     else:
         split = split_links(
-            graph, rng=rng, val=0.0, test=share, negatives=negatives, ordered=ordered
+            graph,
+            rng=rng,
+            val=0.0,
+            test=share,
+            negatives=negatives,
+            ordered=ordered,
+            most=MOST_HELD_OUT,
+            train_negatives=share * graph.num_edges <= MOST_HELD_OUT,
         )
     return split.graph, split.test
 

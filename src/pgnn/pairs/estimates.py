@@ -7,7 +7,9 @@ eigenvalues of S have taken over, and continue them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,7 @@ from pgnn.pairs.walks import (
     Walks,
     choose_sources,
 )
-from pgnn.threads import Progress, in_blocks
+from pgnn.threads import Progress, in_blocks, resolve_threads
 
 Array = NDArray[np.float64]
 Pairs = NDArray[np.int64]
@@ -37,6 +39,13 @@ BALL_EDGES = (2_048, 16_384)
 # first is enough.
 RANK = 24
 _SMALL_GAP = 0.7
+# Lanczos' method reads the graph hundreds of times, one column at a time: of more stored entries,
+# a block of columns is multiplied a few times instead.
+LANCZOS_ENTRIES = 1 << 22
+_MORE_COLUMNS = 8  # than eigenvalues that are wanted: a multiple of 16 in all
+_STAGES = 2
+_DEGREE = 6
+_BLOCK_NODES = 8192
 _GAP_STEPS = 12
 # PageRank is summed up to here; beyond, walks are taken to stay as they are.
 _STEPS = 40
@@ -294,27 +303,15 @@ def _edge_spectrum(matrix: WalkMatrix) -> Spectrum:
     Each component has the eigenvalue 1, with the root of the degrees as its eigenvector. Others are
     computed only where they matter, on the components that are not tiny.
     """
-    import scipy.sparse as sp
-    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
-
     graph = matrix.graph
     n = graph.num_nodes
-    s = sp.csr_array((matrix.entries, graph.indices, graph.indptr), shape=(n, n))
     number, sizes, total = _components(matrix)
     volume = np.where(total > 0, total, 1.0)[number]
     first = np.sqrt(matrix.out_strength / volume)
     large = np.flatnonzero(sizes[number] > 4 * RANK)
     if not len(large):
         return Spectrum(np.ones(1), first[:, None], first[:, None], _SMALL_GAP, False, volume)
-    inner = s if len(large) == n else s[large][:, large]
-    number, known = number[large], first[large]
-
-    def deflated(x: Array) -> Array:
-        """S x without the part of the first eigenvectors, one of each component."""
-        x = np.asarray(x).ravel()
-        share = np.bincount(number, weights=known * x, minlength=len(sizes))
-        return np.asarray(inner @ (x - known * share[number]))
-
+    deflated = _Deflated.of(matrix, large, number, first)
     x = np.random.default_rng(0).standard_normal(len(large))
     second = 0.0
     for _ in range(_GAP_STEPS):
@@ -325,13 +322,10 @@ def _edge_spectrum(matrix: WalkMatrix) -> Spectrum:
         x /= second
     if second < _SMALL_GAP:
         return Spectrum(np.ones(1), first[:, None], first[:, None], second, True, volume)
-    operator = LinearOperator((len(large), len(large)), matvec=deflated, dtype=np.float64)
-    try:
-        values, basis = eigsh(
-            operator, k=RANK, which="LM", v0=x, tol=_EIGENVECTOR_ERROR, maxiter=20
-        )
-    except ArpackNoConvergence as stopped:
-        values, basis = stopped.eigenvalues, stopped.eigenvectors
+    if len(deflated.rows[1]) > LANCZOS_ENTRIES:
+        values, basis = deflated.leading()
+    else:
+        values, basis = deflated.lanczos(x)
     is_useful = np.abs(values) > _SMALLEST_EIGENVALUE
     values, basis = values[is_useful], basis[:, is_useful]
     rest = float(np.abs(values).min()) if len(values) else second
@@ -339,6 +333,135 @@ def _edge_spectrum(matrix: WalkMatrix) -> Spectrum:
     vectors[:, 0] = first
     vectors[large, 1:] = basis
     return Spectrum(np.append(1.0, values), vectors, vectors, rest, False, volume)
+
+
+@dataclass(frozen=True, eq=False)
+class _Deflated:
+    """S of the components that are not tiny, without the part of their first eigenvectors.
+
+    Attributes:
+        rows: `(indptr, indices, entries)`.
+        number: Component of each node.
+        known: The first eigenvector of each component, side by side in one column, `[n]`.
+    """
+
+    rows: tuple[NDArray[np.int64], NDArray[np.int32], Array]
+    number: NDArray[np.int64]
+    known: Array
+
+    @classmethod
+    def of(
+        cls, matrix: WalkMatrix, nodes: NDArray[np.int64], number: NDArray[np.int64], first: Array
+    ) -> _Deflated:
+        """Take some whole components of S."""
+        rows = matrix.rows
+        if len(nodes) < len(number):
+            inner = _csr(rows)[nodes][:, nodes]
+            rows = (inner.indptr.astype(np.int64), inner.indices.astype(np.int32), inner.data)
+        _, compact = np.unique(number[nodes], return_inverse=True)
+        return cls(rows, compact, first[nodes])
+
+    @cached_property
+    def _matrix(self) -> Any:
+        return _csr(self.rows)
+
+    @cached_property
+    def _by_component(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Nodes by component, and where each component begins."""
+        order = np.argsort(self.number, kind="stable")
+        return order, np.searchsorted(self.number[order], np.arange(self.number.max() + 1))
+
+    def __call__(self, x: Array) -> Array:
+        """S x without the part of the first eigenvectors, one of each component, `[n]`."""
+        x = np.asarray(x).ravel()
+        share = np.bincount(self.number, weights=self.known * x)
+        return np.asarray(self._matrix @ (x - self.known * share[self.number]))
+
+    def lanczos(self, start: Array) -> tuple[Array, Array]:
+        """The largest eigenvalues and their vectors, by Lanczos' method: as many as converge."""
+        from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+        shape = len(start), len(start)
+        operator = LinearOperator(shape, matvec=self, dtype=np.float64)
+        options = {"k": RANK, "which": "LM", "v0": start, "tol": _EIGENVECTOR_ERROR, "maxiter": 20}
+        try:
+            return eigsh(operator, **options)  # type: ignore[no-any-return]
+        except ArpackNoConvergence as stopped:
+            return stopped.eigenvalues, stopped.eigenvectors
+
+    def leading(self) -> tuple[Array, Array]:
+        """The largest eigenvalues and their vectors, by powers of a block: nearly.
+
+        Those that stand out are accurate. Where eigenvalues lie close together none stands out, and
+        the vectors are mixtures. Chebyshev polynomials take the place of powers: they grow fastest
+        outside of the interval of eigenvalues that are not wanted.
+        """
+        basis = np.random.default_rng(0).standard_normal((len(self.known), RANK + _MORE_COLUMNS))
+        edge = 1.0
+        for _ in range(_STAGES):
+            filtered = self._by_lanes(basis, partial(self._filtered, edge=edge))
+            basis, values = self._rotated(filtered)
+            edge = float(np.clip(np.abs(values).min(), _SMALLEST_EIGENVALUE, 0.999))
+        best = np.argsort(-np.abs(values))[:RANK]
+        return values[best], basis[:, best]
+
+    def _by_lanes(self, columns: Array, work: Callable[[Array], Array]) -> Array:
+        """Do work on 16 columns at a time."""
+        from pgnn.pairs.kernels.lanes import LANES
+
+        result = np.empty_like(columns)
+        for first in range(0, columns.shape[1], LANES):
+            span = slice(first, first + LANES)
+            result[:, span] = work(np.ascontiguousarray(columns[:, span]))
+        return result
+
+    def _filtered(self, x: Array, edge: float) -> Array:
+        """Apply the Chebyshev polynomial of the interval -edge..edge, or a power if edge is 1."""
+        before = self._without_first(x)  # S keeps it so
+        now = self._product(before) / edge
+        for _ in range(_DEGREE - 1):
+            product = self._product(now)
+            if edge < 1:
+                product *= 2 / edge
+                product -= before
+            before, now = now, product
+        return now
+
+    def _rotated(self, columns: Array) -> tuple[Array, Array]:
+        """Return orthonormal columns of the same span, closest to eigenvectors, and values."""
+        scale, vectors = np.linalg.eigh(columns.T @ columns)
+        # Columns that others span up to rounding become 0.
+        is_useful = scale > 1e-12 * scale[-1]
+        factors = np.where(is_useful, 1 / np.sqrt(np.where(is_useful, scale, 1.0)), 0.0)
+        columns = columns @ (vectors * factors)
+        values, vectors = np.linalg.eigh(columns.T @ self._by_lanes(columns, self._product))
+        return columns @ vectors, values
+
+    def _without_first(self, x: Array) -> Array:
+        """Take the part of the first eigenvector of each component out of columns."""
+        order, starts = self._by_component
+        share = np.add.reduceat((self.known[:, None] * x)[order], starts, axis=0)
+        return np.asarray(x - self.known[:, None] * share[self.number])
+
+    def _product(self, x: Array) -> Array:
+        """S x of 16 columns, `[n, 16]`."""
+        from pgnn.pairs.kernels.lanes import multiply_rows
+
+        result = np.empty_like(x)
+
+        def work(block: range, _: None) -> None:
+            multiply_rows(self.rows, block.start, block.stop, x, result)
+
+        in_blocks(work, len(x), _BLOCK_NODES, lambda: None, resolve_threads(None))
+        return result
+
+
+def _csr(rows: tuple[NDArray[np.int64], NDArray[np.int32], Array]) -> Any:
+    import scipy.sparse as sp
+
+    indptr, indices, entries = rows
+    n = len(indptr) - 1
+    return sp.csr_array((entries, indices, indptr), shape=(n, n))
 
 
 def component_tree(graph: Graph) -> tuple[NDArray[np.int64], ...]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -11,15 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 from pgnn import checks
 from pgnn.errors import PGNNError
 from pgnn.graph import Graph
-from pgnn.pairs.codes import as_pairs, edge_codes, is_among
-from pgnn.positions import anchor_distances, sample_anchor_sets
-from pgnn.threads import resolve_threads, rows_of, run_blocks
+from pgnn.graph.keeping import keep
+from pgnn.pairs.codes import as_pairs
+from pgnn.positions import AnchorSets, anchor_distances, sample_anchor_sets
+from pgnn.threads import in_blocks, resolve_threads, rows_of
 
 POSITION_COLUMNS = (
     *("position_gap_max", "position_gap_mean", "position_gap_rms", "position_equal"),
     *("position_sum_min", "position_cosine", "position_cosine_centred", "position_shared"),
 )
 _BLOCK_PAIRS = 4096
+_BLOCK_NODES = 16_384
 _REPAIR_NODES = 512  # nodes that a search for a way round the pair's own edge visits at most
 
 
@@ -91,14 +95,22 @@ def pair_positions(
         raise PGNNError("a pair must be of two different nodes (got a node with itself)")
     threads = resolve_threads(num_threads)
     lost = _own_edges(graph, checked)
-    plain = Graph.from_edges(graph.edges(), graph.num_nodes)
+    plain = graph
+    if graph.directed or graph.weights is not None:
+        plain = keep(graph, "plain", lambda: Graph.from_edges(graph.edges(), graph.num_nodes))
     generator = np.random.default_rng(rng)
     result = np.zeros((len(checked), len(POSITION_COLUMNS)))
     result[:, 4] = np.inf
-    for _ in range(num_draws):
+    for draw in range(num_draws):
         sets = sample_anchor_sets(graph.num_nodes, num_sets=num_sets, rng=generator)
-        distances = anchor_distances(plain, sets, num_threads=threads)
-        one = _describe(plain, np.asarray(distances.hops), checked, lost, threads)
+        # Long lists of pairs are described block by block, and each block would search again.
+        hops = keep(
+            plain,
+            f"hops of draw {draw}",
+            partial(_HopRows.of, plain, sets, threads),
+            besides=sha256(sets.nodes.tobytes() + sets.indptr.tobytes()).digest(),
+        )
+        one = _describe(plain, hops, checked, lost, threads)
         largest = np.maximum(result[:, 0], one[:, 0])
         least = np.minimum(result[:, 4], one[:, 4])
         result += one / num_draws
@@ -112,42 +124,71 @@ def _own_edges(graph: Graph, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
     In a directed graph the edge from v to u still joins the pair (u, v) without the one asked
     about.
     """
-    n, directed = graph.num_nodes, graph.directed
-    stored = np.sort(edge_codes(graph.edges(), n, directed=directed))
-    joined = is_among(edge_codes(pairs, n, directed=directed), stored)
-    if directed:
-        joined &= ~is_among(edge_codes(pairs[:, ::-1], n, directed=True), stored)
-    return joined
+    from pgnn.pairs.kernels.counts import find_entries
+
+    def joined(ends: NDArray[np.int64]) -> NDArray[np.bool_]:
+        places = np.empty(len(ends), dtype=np.int64)
+        find_entries(graph.indptr, graph.indices, ends, places)
+        return np.asarray(places >= 0)
+
+    if graph.directed:
+        return joined(pairs) & ~joined(np.ascontiguousarray(pairs[:, ::-1]))
+    return joined(pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class _HopRows:
+    """Hops of all nodes to the sets of one draw, and what all pairs need to know about them.
+
+    Attributes:
+        hops: -1 where a set is not reached, integers as narrow as they may be, `[n, k]`.
+        typical: Mean over all nodes of near = 1/(hops + 1), float32 `[k]`.
+        sums: Of each node the sums over sets of near^2 and of near * typical, `[n, 2]`.
+    """
+
+    hops: NDArray[Any]
+    typical: NDArray[np.float32]
+    sums: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, graph: Graph, sets: AnchorSets, num_threads: int) -> _HopRows:
+        """Search from all sets."""
+        from pgnn.pairs.kernels.positions import sum_near, sum_rows
+
+        hops = np.ascontiguousarray(anchor_distances(graph, sets, num_threads=num_threads).hops)
+        num_nodes, num_sets = hops.shape
+        totals = np.zeros(num_sets)
+        sum_near(hops, 0, num_nodes, totals)
+        typical = (totals / num_nodes).astype(np.float32)
+        sums = np.empty((num_nodes, 2))
+
+        def work(block: range, _: None) -> None:
+            sum_rows(hops, block.start, block.stop, typical, sums)
+
+        in_blocks(work, num_nodes, _BLOCK_NODES, lambda: None, num_threads)
+        return cls(hops, typical, sums)
 
 
 def _describe(
     graph: Graph,
-    hops: NDArray[Any],
+    positions: _HopRows,
     pairs: NDArray[np.int64],
     lost: NDArray[np.bool_],
     num_threads: int,
 ) -> NDArray[np.float64]:
     from pgnn.pairs.kernels.positions import NUM_COLUMNS, describe_positions
 
-    hops = np.ascontiguousarray(hops, dtype=np.int32)
-    near = np.where(hops < 0, 0.0, 1 / (np.maximum(hops, 0) + 1.0)).astype(np.float32)
-    typical = near.mean(axis=0)
-    sums = np.stack([np.square(near, dtype=np.float64).sum(axis=1), near @ typical], axis=1)
     out = np.empty((len(pairs), NUM_COLUMNS))
     rows = (graph.indptr, graph.indices)
-    num_nodes, num_sets = hops.shape
+    num_nodes, num_sets = positions.hops.shape
+    arrays = (positions.hops, positions.typical, positions.sums, pairs, lost)
 
     def work(block: range, scratch: tuple[Any, ...]) -> None:
-        span = block.start, block.stop
-        arrays = (hops, near, typical, sums, pairs, lost)
-        describe_positions(rows, *arrays, *span, _REPAIR_NODES, scratch, out)
+        describe_positions(rows, *arrays, block.start, block.stop, _REPAIR_NODES, scratch, out)
 
     def make_scratch() -> tuple[Any, ...]:
         search = np.zeros(num_nodes + 1, dtype=np.int64), np.empty(num_nodes, dtype=np.int32)
-        repaired = np.empty((2, num_sets), dtype=np.int32)
-        return search, repaired, repaired.astype(np.float32)
+        return search, np.empty((2, num_sets), dtype=np.int32)
 
-    bounds = range(0, len(pairs), _BLOCK_PAIRS)
-    blocks = [range(first, min(first + _BLOCK_PAIRS, len(pairs))) for first in bounds]
-    run_blocks(work, blocks, make_scratch, num_threads, fills=rows_of(out))
+    in_blocks(work, len(pairs), _BLOCK_PAIRS, make_scratch, num_threads, fills=rows_of(out))
     return out

@@ -266,7 +266,8 @@ class _Job:
             return walks
         no_hubs = not self.graph.directed and self.graph.degrees.max(initial=0) <= HUB_DEGREE
         # Long lists of pairs are described block by block, and its eigenvalues belong to the graph.
-        spectrum = keep(self.graph, f"spectrum by {self.weights}", lambda: Spectrum.of(self.matrix))
+        weights = None if self.graph.weights is None else self.weights
+        spectrum = keep(self.graph, f"spectrum by {weights}", lambda: Spectrum.of(self.matrix))
         where = (self.matrix, spectrum, self.pairs, self.places, same_component)
         return estimated_walks(*where, self.num_threads, progress, no_hubs)
 

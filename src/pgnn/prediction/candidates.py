@@ -19,6 +19,10 @@ from pgnn.graph import Graph
 from pgnn.pairs.codes import Codes, edge_codes, is_among, ordered_pairs
 from pgnn.prediction.choice import Ranked, Rows, Taken
 
+# Where every node of a large graph would list fewer pairs, the best of all are looked for.
+_FEWEST_PER_NODE = 4
+_MANY_NODES = 100_000
+
 Score = Callable[[NDArray[np.int64]], NDArray[np.float64]]
 
 
@@ -54,6 +58,8 @@ def candidate_pairs(
     are pairs two hops apart and, if there is room, three hops apart. Where not all fit, every node
     lists its best by resource allocation (the sum over common neighbours of 1 / degree; over paths
     of three hops, of 1 / the product of two degrees), and as many of each list are taken as fit.
+    Of 100,000 nodes or more, where that were fewer than four per node, those with the most resource
+    allocation of all pairs two hops apart are taken instead.
     Ties are broken at random.
     Directions and weights of edges are not read: a pair joined either way is an edge (`both_ways`
     makes ordered pairs). Of a graph with sides, only pairs across them are listed.
@@ -274,7 +280,7 @@ class _Job:
 
     def likely(self, x: NDArray[np.float32] | None, width: int, metric: str) -> Candidates:
         """List pairs that are near in the embedding or in the graph."""
-        from pgnn.prediction.kernels.hops import reached_in_three, reached_in_two
+        from pgnn.prediction.kernels.hops import best_in_two, reached_in_three, reached_in_two
         from pgnn.prediction.kernels.nearest import nearest_rows
 
         n, taken = self.graph.num_nodes, Taken(self.graph.num_nodes, self.generator)
@@ -290,7 +296,10 @@ class _Job:
             near = self._across(near)
             taken.add(near, self.limit // 2)
         edges = not self.include_edges or taken.add_codes(self.joined, self.limit)
-        two = reached_in_two(*search, 2 * self.limit)
+        if self._is_huge:
+            two = best_in_two(rows, search[2], self.limit)
+        else:
+            two = reached_in_two(*search, 2 * self.limit)
         within = taken.add(self._across(two), self.limit) and edges
         words = "pairs within 2 hops" if within else "likely pairs 2 hops apart"
         # Across two sides there may be none, however many pairs of one side are 2 hops apart.
@@ -306,6 +315,14 @@ class _Job:
             words = f"{words} and {number} embeddings of each node"
         how = f"{words}: {len(taken.codes):,} of {self.total:,} {self.kind}"
         return Candidates(ordered_pairs(taken.codes, n), False, how)
+
+    @property
+    def _is_huge(self) -> bool:
+        """Whether lists of all nodes would be so short that they miss what is best of all."""
+        n = self.graph.num_nodes
+        if n < _MANY_NODES or len(self.asked) < n or self.include_edges:
+            return False
+        return self.graph.sides is None and 2 * self.limit < _FEWEST_PER_NODE * n
 
     def _across(self, found: Ranked) -> Ranked:
         """Return of what sources found the nodes across the sides, if the graph has sides."""

@@ -20,7 +20,7 @@ from pgnn.training.learners import AnyLearner
 from pgnn.training.pair_learner import MISSING, PairLearner
 
 _LIMIT = 2_000_000  # pairs scored at most
-_LIMIT_OF_BEST = 300_000  # its columns take longer than an embedding
+LIMIT_OF_BEST = 300_000  # its columns take longer than an embedding
 _MAX_EMBEDDED = 20_000  # nodes among which nearest embeddings are searched for
 
 
@@ -93,7 +93,7 @@ def predict(
     embedding = None
     if not by_pairs or (pair_task and graph.num_nodes <= _MAX_EMBEDDED):
         embedding = learner.embed(graph)
-    most = (_LIMIT_OF_BEST if by_pairs else _LIMIT) if limit is None else limit
+    most = (LIMIT_OF_BEST if by_pairs else _LIMIT) if limit is None else limit
     ordered = _is_ordered(learner)
     asked_graph = replace(graph, sides=None) if pair_task else graph
     candidates = candidate_pairs(
@@ -195,7 +195,7 @@ def rank_by_heuristic(
     task: Task = "link",
     top: int = 20,
     nodes: NDArray[np.int64] | None = None,
-    limit: int = _LIMIT_OF_BEST,
+    limit: int = LIMIT_OF_BEST,
 ) -> Predictions:
     """Find the pairs of nodes with the highest scores of a heuristic.
 

@@ -34,7 +34,13 @@ from pgnn.training.outcome import Experiment, GraphFacts, Outcome, versions
 from pgnn.training.recipe import Recipe
 from pgnn.training.runs import CHECKPOINT, claim_folder, release_folder, save_run
 from pgnn.training.seeds import Purpose, generator_of
-from pgnn.training.splits import TimeFacts, split_by_time, split_links, split_pairs
+from pgnn.training.splits import (
+    MOST_HELD_OUT,
+    TimeFacts,
+    split_by_time,
+    split_links,
+    split_pairs,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +105,7 @@ def split_graph(graph: Graph, recipe: Recipe) -> Split:
     val = recipe.resolved(graph.num_nodes).val or 0.0  # pgnn-best holds out nothing to choose by
     if recipe.task == "pair":
         return split_pairs(graph, rng=rng, val=val, test=recipe.test)
+    is_large = max(val, recipe.test) * graph.num_edges > MOST_HELD_OUT
     return split_links(
         graph,
         rng=rng,
@@ -106,6 +113,10 @@ def split_graph(graph: Graph, recipe: Recipe) -> Split:
         test=recipe.test,
         negatives=recipe.negatives,
         ordered=recipe.model == BEST,
+        most=MOST_HELD_OUT,
+        # pgnn-best draws its own. Of smaller graphs they are drawn and not read, so that test pairs
+        # are the same for all models.
+        train_negatives=recipe.model != BEST or not is_large,
     )
 
 

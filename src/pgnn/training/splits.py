@@ -46,6 +46,7 @@ from pgnn.pairs.sets import Split as Split
 _TEST_GRAPHS = 0.2  # the paper's share of whole graphs held out for testing
 _VAL_GRAPHS = 0.1
 _PARTS = ("train", "val", "test")
+MOST_HELD_OUT = 100_000  # links per part of one's own graph: they tell an AUC to 0.001
 
 
 def split_links(
@@ -57,6 +58,8 @@ def split_links(
     test: float = 0.1,
     negatives: Negatives = "uniform",
     ordered: bool = False,
+    most: int | None = None,
+    train_negatives: bool = True,
 ) -> Split:
     """Split the edges of one graph for link prediction.
 
@@ -87,6 +90,9 @@ def split_links(
             links. Those of other parts are uniform. Only with protocol "paper".
         ordered: Whether what is learnt scores (u, v) other than (v, u). An edge from v to u is then
             evidence for one from u to v, and each is hidden by itself.
+        most: Most links of each held-out part, whatever its share. Only with protocol "paper".
+        train_negatives: Whether the training part has negatives; what draws its own needs none.
+            Only with protocol "paper".
 
     Raises:
         PGNNError: If there are too few edges for the parts or too few non-edges for the negatives.
@@ -110,9 +116,10 @@ def split_links(
         positives = [as_pairs(graph.edges()[part]) for part in parts]
         sets = _released_sets(positives, graph.num_nodes, generator)
         return Split(graph.with_edges(parts[0]), *sets)
-    parts = _edge_parts(graph, generator, val, test, ordered=ordered and graph.has_ordered_links)
+    ordered = ordered and graph.has_ordered_links
+    parts = _edge_parts(graph, generator, val, test, ordered=ordered, most=most)
     visible = graph.with_edges(_with_other_edges(graph, parts[0]))
-    sets = _with_non_edges(graph, parts, generator)
+    sets = _with_non_edges(graph, parts, generator, with_train=train_negatives)
     if negatives != "uniform":
         sets[-1] = _with_hard_negatives(graph, visible, sets, generator, negatives)
     return Split(visible, *sets)
@@ -303,9 +310,13 @@ def _check(protocol: str, val: float, test: float) -> None:
 # ---------------------------------------------------------------------- sizes and roles
 
 
-def _part_sizes(total: int, val: float, test: float, of_what: str) -> list[int]:
+def _part_sizes(
+    total: int, val: float, test: float, of_what: str, most: int | None = None
+) -> list[int]:
     """Return how many of `total` go to each part: the share, and at least one where it is not 0."""
     num_val, num_test = (max(1, round(share * total)) if share else 0 for share in (val, test))
+    if most is not None:
+        num_val, num_test = min(num_val, most), min(num_test, most)
     if total - num_val - num_test < 1:
         needed = 1 + (val > 0) + (test > 0)
         raise PGNNError(
@@ -344,6 +355,7 @@ def _edge_parts(
     test: float,
     *,
     ordered: bool = False,
+    most: int | None = None,
 ) -> list[NDArray[np.intp]]:
     """Return which edges go to each part; both directions of a pair to the same, if unordered."""
     links = _asked_edges(graph)
@@ -352,7 +364,7 @@ def _edge_parts(
         codes = unordered_codes(as_pairs(graph.edges())[links])
     joined, which = np.unique(codes, return_inverse=True)
     of_what = "edges" if ordered else "pairs of joined nodes"
-    sizes = _part_sizes(len(joined), val, test, of_what)
+    sizes = _part_sizes(len(joined), val, test, of_what, most)
     part = generator.permutation(np.repeat(np.arange(len(_PARTS)), sizes))[which]
     return [links[part == index] for index in range(len(_PARTS))]
 
@@ -377,11 +389,17 @@ def _oriented(graph: Graph, links: Pairs) -> Pairs:
 
 
 def _with_non_edges(
-    graph: Graph, parts: Sequence[NDArray[np.intp]], generator: np.random.Generator
+    graph: Graph,
+    parts: Sequence[NDArray[np.intp]],
+    generator: np.random.Generator,
+    *,
+    with_train: bool = True,
 ) -> list[PairSet]:
     """Give each part as many negatives, all different, joined in no part and no direction."""
     edges = as_pairs(graph.edges())
     sizes = [len(part) for part in parts]
+    if not with_train:
+        sizes[0] = 0
     joined = sorted_distinct(unordered_codes(edges))
     negatives = draw_negatives(generator, graph, joined, sum(sizes))
     return [

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 from pgnn import Graph
-from pgnn.pairs.kernels.lanes import LANES, walk_block
+from pgnn.pairs.kernels.lanes import LANES, multiply_rows, walk_block
 from pgnn.pairs.walks import WalkMatrix
 from strategies import graphs
 
@@ -67,3 +67,14 @@ def test_walks_that_die_out_are_zero_from_there_on():
     found = walk(matrix_of(chain), [5], np.ones((40, 1)), 30)
     assert found[0, 0, :30].tolist() == [0.0] * 5 + [1.0] + [0.0] * 24
     assert found[:, 0, 30].tolist() == [1.0] * 6
+
+
+@settings(max_examples=30)
+@given(graph=graphs(max_nodes=12))
+def test_rows_of_a_product_are_those_of_matrices(graph):
+    matrix, n = matrix_of(graph), graph.num_nodes
+    x = np.random.default_rng(0).normal(size=(n, LANES))
+    y = np.full_like(x, np.nan)
+    for start, stop in ((0, n // 2), (n // 2, n)):
+        multiply_rows(matrix.rows, start, stop, x, y)
+    np.testing.assert_allclose(y, dense(matrix) @ x, atol=1e-12)

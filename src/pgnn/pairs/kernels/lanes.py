@@ -110,3 +110,11 @@ def walk_block(
             for v in range(num_nodes):
                 _pull_row(indices, entries, indptr[v], indptr[v + 1], x, y, v)
             x, y = y, x
+
+
+@njit(nogil=True, cache=True)
+def multiply_rows(matrix: Any, start: int, stop: int, x: Any, y: Any) -> None:
+    """Set y[v] to row v of S x for the nodes start..stop; x and y are `[n, 16]`."""
+    indptr, indices, entries = matrix
+    for v in range(start, stop):
+        _pull_row(indices, entries, indptr[v], indptr[v + 1], x, y, v)

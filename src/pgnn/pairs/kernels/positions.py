@@ -75,18 +75,13 @@ def hops_without_edge(
 
 
 @njit(nogil=True, cache=True, fastmath=True)
-def compare_rows(hops_u: Any, hops_v: Any, near_u: Any, near_v: Any, out: Any) -> float:
-    """Compare two rows of hops; writes five columns and returns the dot of 1/(hops + 1).
-
-    Without branches, so that the compiler makes vector code of it. A set that one of both does not
-    reach (-1) counts for nothing.
+def compare_rows(hops_u: Any, hops_v: Any, out: Any) -> float:
+    """Compare two rows of hops; writes six columns and returns the dot of 1/(hops + 1).
 
     Args:
-        hops_u: Hops of u to every set, int32 `[k]`.
-        hops_v: Hops of v.
-        near_u: 1/(hops_u + 1), 0 where it is not reached, float32 `[k]`.
-        near_v: The same of v.
-        out: Largest, mean and root mean square difference, share of equal hops, smallest sum, then
+        hops_u: Hops of one node to every set, -1 where it is not reached, integers `[k]`.
+        hops_v: Those of the other.
+        out: Largest, mean and root mean square gap, share of equal hops, smallest sum, then
             the number of sets that both reach.
     """
     largest: Any = np.int32(0)
@@ -97,7 +92,7 @@ def compare_rows(hops_u: Any, hops_v: Any, near_u: Any, near_v: Any, out: Any) -
     least: Any = np.int32(1 << 20)
     dot = np.float32(0.0)
     for place in range(len(hops_u)):
-        a, b = hops_u[place], hops_v[place]
+        a, b = np.int32(hops_u[place]), np.int32(hops_v[place])
         both = np.int32(a >= 0) & np.int32(b >= 0)
         gap = abs(a - b) * both
         shared += both
@@ -106,7 +101,10 @@ def compare_rows(hops_u: Any, hops_v: Any, near_u: Any, near_v: Any, out: Any) -
         largest = max(largest, gap)
         equal += both & np.int32(gap == 0)
         least = min(least, (a + b) * both + np.int32(1 << 20) * (1 - both))
-        dot += near_u[place] * near_v[place]
+        # a + 1 is 0 where a set is not reached: then divided by 1, and counted 0 times.
+        near_u = np.float32(1.0) / np.float32(max(a + np.int32(1), np.int32(1)))
+        near_v = np.float32(1.0) / np.float32(max(b + np.int32(1), np.int32(1)))
+        dot += near_u * near_v * np.float32(both)
     count: Any = max(shared, 1)
     out[0] = largest if shared else FAR
     out[1] = total / count if shared else FAR
@@ -117,11 +115,35 @@ def compare_rows(hops_u: Any, hops_v: Any, near_u: Any, near_v: Any, out: Any) -
     return float(dot)
 
 
+@njit(nogil=True, cache=True, fastmath=True)
+def sum_near(hops: Any, start: int, stop: int, typical: Any) -> None:
+    """Add 1/(hops + 1) of the nodes start..stop to one sum per set, `[k]`."""
+    for node in range(start, stop):
+        row = hops[node]
+        for place in range(len(row)):
+            a = np.int32(row[place])
+            typical[place] += 1.0 / (a + 1) if a >= 0 else 0.0
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def sum_rows(hops: Any, start: int, stop: int, typical: Any, sums: Any) -> None:
+    """Write of the nodes start..stop the sums over sets of near^2 and of near * typical."""
+    for node in range(start, stop):
+        row = hops[node]
+        squares: Any = np.float32(0.0)
+        plain: Any = np.float32(0.0)
+        for place in range(len(row)):
+            a = np.int32(row[place])
+            near = np.float32(a >= 0) / np.float32(max(a + np.int32(1), np.int32(1)))
+            squares += near * near
+            plain += near * typical[place]
+        sums[node, 0], sums[node, 1] = squares, plain
+
+
 @njit(nogil=True, cache=True)
 def describe_positions(
     rows: Any,
     hops: Any,
-    near: Any,
     typical: Any,
     sums: Any,
     pairs: Any,
@@ -136,21 +158,21 @@ def describe_positions(
 
     Args:
         rows: (indptr, indices) of the graph.
-        hops: Hops of every node to every set, -1 where it is not reached, int32 `[n, k]`.
-        near: 1/(hops + 1), 0 where it is not reached, float32 `[n, k]`.
-        typical: Mean of `near` over all nodes, float32 `[k]`.
+        hops: Hops of every node to every set, -1 where it is not reached, integers `[n, k]`.
+        typical: Mean over all nodes of near = 1/(hops + 1), 0 where a set is not reached, float32
+            `[k]`.
         sums: Of each node the sums over sets of near^2 and of near * typical, float64 `[n, 2]`.
         pairs: Node indices, `[m, 2]`.
         lost: Whether the pair is an edge, which is left out, `[m]`.
         start: First pair.
         stop: Behind the last pair.
         most: See `hops_without_edge`.
-        scratch: (marks and queue of `hops_without_edge`, hops `[k]`, near `[k]`).
+        scratch: (marks and queue of `hops_without_edge`, hops of both ends `[2, k]`).
         out: The columns of `compare_rows` but for the last, cosine of near, the same less what is
             typical, share of sets that both reach, `[m, 8]`.
     """
     num_sets = hops.shape[1]
-    search, repaired, repaired_near = scratch
+    search, repaired = scratch
     total_typical = 0.0
     for place in range(num_sets):
         total_typical += typical[place] * typical[place]
@@ -171,16 +193,13 @@ def describe_positions(
                 repaired[0, place], repaired[1, place] = a, b
                 near_u = np.float32(1.0 / (a + 1)) if a >= 0 else np.float32(0.0)
                 near_v = np.float32(1.0 / (b + 1)) if b >= 0 else np.float32(0.0)
-                repaired_near[0, place], repaired_near[1, place] = near_u, near_v
                 square_u += near_u * near_u
                 square_v += near_v * near_v
                 plain_u += near_u * typical[place]
                 plain_v += near_v * typical[place]
-            dot = compare_rows(
-                repaired[0], repaired[1], repaired_near[0], repaired_near[1], columns
-            )
+            dot = compare_rows(repaired[0], repaired[1], columns)
         else:
-            dot = compare_rows(hops[u], hops[v], near[u], near[v], columns)
+            dot = compare_rows(hops[u], hops[v], columns)
         shared = columns[5]
         norm_u = square_u - 2 * plain_u + total_typical
         norm_v = square_v - 2 * plain_v + total_typical

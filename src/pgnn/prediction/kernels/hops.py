@@ -6,6 +6,7 @@ on the number of threads. The work is bounded: of a hub, every node sees only a 
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,9 @@ from pgnn.prediction.kernels.heap import offer, word_of, write_best_first
 from pgnn.threads import resolve_threads, rows_of, run_blocks
 
 _MAX_STEPS = 200_000_000  # along edges, in one search from all sources: a second or two
+_STEPS_PER_ENTRY = 40  # of `indices`, where the best pairs of a large graph are looked for
+_NUM_BINS = 512  # of resource allocation, by its logarithm
+_BINS_PER_OCTAVE = 16
 _NUM_BLOCKS = 128  # many, because a block with hubs takes longer than others
 
 
@@ -48,7 +52,7 @@ def reached_in_two(
     n = len(order)
     entries = np.repeat(np.isin(np.arange(n), sources), np.diff(rows.indptr))
     visits = np.bincount(rows.indices[entries], minlength=n)
-    caps = np.array([n, _cap(visits, np.diff(rows.indptr))])
+    caps = np.array([n, _cap(visits, np.diff(rows.indptr), _MAX_STEPS)])
     return _ranked(_Search(rows, sources, order, caps), visits, wanted)
 
 
@@ -62,16 +66,79 @@ def reached_in_three(
     """List nodes three hops from each source, where `two` is the whole list at two hops."""
     n = len(order)
     visits = np.bincount(two.target, minlength=n)
-    caps = np.array([n, n, _cap(visits, np.diff(rows.indptr))])
+    caps = np.array([n, n, _cap(visits, np.diff(rows.indptr), _MAX_STEPS)])
     return _ranked(_Search(rows, sources, order, caps), visits, wanted)
 
 
-def _cap(visits: NDArray[np.int64], degrees: NDArray[np.int64]) -> int:
+def best_in_two(rows: Rows, order: NDArray[np.int64], wanted: int) -> Ranked:
+    """List the pairs of all nodes two hops apart with most resource allocation.
+
+    Args:
+        rows: The graph.
+        order: A random order of the nodes, which breaks ties.
+        wanted: How many to list in all; a few more may come.
+
+    Returns:
+        Pairs by their rank among all pairs, each from its first node in the random order.
+    """
+    degrees = np.diff(rows.indptr)
+    most = max(_MAX_STEPS, _STEPS_PER_ENTRY * len(rows.indices))
+    caps = np.array([len(order), _cap(degrees, degrees, most)])
+    search = _Search(rows, np.argsort(order), order, caps)
+    blocks = _blocks(len(order))
+    counts = np.zeros((len(blocks), _NUM_BINS), dtype=np.int64)
+    number = {block.start: place for place, block in enumerate(blocks)}
+    threads = resolve_threads(None)
+
+    def count(block: range, scratch: tuple[NDArray[Any], ...]) -> None:
+        span, bins = (block.start, block.stop), counts[number[block.start]]
+        _count_bins(*rows, search.sources, *span, caps, order, *scratch, bins)
+
+    def counted(block: range) -> list[tuple[NDArray[np.int64], slice]]:
+        return [(counts, slice(number[block.start], number[block.start] + 1))]
+
+    run_blocks(count, blocks, search.scratch, threads, fills=counted)
+    # All pairs of the bins above the last one fit, and a share of those in the last.
+    above = np.cumsum(counts.sum(axis=0)[::-1])[::-1]
+    last = int(np.flatnonzero(above >= min(wanted, above[0]))[-1]) if above[0] else 0
+    in_last, higher = counts[:, last], counts[:, last + 1 :].sum(axis=1)
+    missing = max(0, wanted - int(higher.sum()))
+    quota = np.minimum(in_last, -(-in_last * missing // max(1, int(in_last.sum()))))
+    starts = np.concatenate([[0], np.cumsum(higher + quota)])
+    ends = np.empty((starts[-1], 2), dtype=np.int32)
+    scores = np.empty(starts[-1])
+
+    def collect(block: range, scratch: tuple[NDArray[Any], ...]) -> None:
+        place = number[block.start]
+        room = slice(starts[place], starts[place + 1])
+        span, limits = (block.start, block.stop), (last, quota[place])
+        results = (ends[room], scores[room])
+        _collect_bins(*rows, search.sources, *span, caps, order, *scratch, limits, results)
+
+    def collected(block: range) -> list[tuple[NDArray[Any], slice]]:
+        room = slice(starts[number[block.start]], starts[number[block.start] + 1])
+        return [(ends, room), (scores, room)]
+
+    run_blocks(collect, blocks, search.scratch, threads, fills=collected)
+    best = np.argsort(-scores, kind="stable")
+    sampled = bool((degrees > caps[-1]).any())
+    whole = len(best) == above[0] and not sampled
+    ranks = np.arange(len(best))
+    return Ranked(ends[best, 0].astype(np.int64), ends[best, 1], ranks, bool(whole))
+
+
+def _blocks(count: int) -> list[range]:
+    """Cut sources into blocks that do not depend on the number of threads."""
+    bounds = np.linspace(0, count, min(_NUM_BLOCKS, count) + 1).astype(np.int64).tolist()
+    return [range(*pair) for pair in pairwise(bounds)]
+
+
+def _cap(visits: NDArray[np.int64], degrees: NDArray[np.int64], most: int) -> int:
     """Return how many neighbours of a node a search may look at, to be done in bounded time."""
     low, high = 1, max(1, int(degrees.max()))
     while low < high:
         middle = (low + high + 1) // 2
-        if int((visits * np.minimum(degrees, middle)).sum()) <= _MAX_STEPS:
+        if int((visits * np.minimum(degrees, middle)).sum()) <= most:
             low = middle
         else:
             high = middle - 1
@@ -94,8 +161,7 @@ def _ranked(search: _Search, visits: NDArray[np.int64], wanted: int) -> Ranked:
     """Count what each source reaches, divide what is wanted among them, list their best."""
     rows, sources, order, caps = search
     counts = np.zeros(len(sources), dtype=np.int64)
-    bounds = np.linspace(0, len(sources), min(_NUM_BLOCKS, len(sources)) + 1).astype(np.int64)
-    blocks = [range(*pair) for pair in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)]
+    blocks = _blocks(len(sources))
 
     def count(block: range, scratch: tuple[NDArray[Any], ...]) -> None:
         _count_reached(*rows, sources, block.start, block.stop, caps, order, *scratch, counts)
@@ -215,5 +281,90 @@ def _rank_reached(
             v = queue[place]
             kept = offer(heap, kept, room, word_of(-share[v], u, v, order))
         write_best_first(heap, kept, u, order, circle, found[starts[i] : starts[i + 1]])
+        for place in range(size):
+            level[queue[place]] = -1
+
+
+@njit(nogil=True, cache=True)
+def _bin(score: float) -> int:
+    """Return the bin of a resource allocation; the top bins are those of many neighbours."""
+    place = int((np.log2(score) + 24) * _BINS_PER_OCTAVE)
+    return min(max(place, 0), _NUM_BINS - 1)
+
+
+@njit(nogil=True, cache=True)
+def _count_bins(
+    ptr: Any,
+    idx: Any,
+    sources: Any,
+    begin: int,
+    end: int,
+    caps: Any,
+    order: Any,
+    level: Any,
+    share: Any,
+    queue: Any,
+    bins: Any,
+) -> None:
+    """Count the pairs of sources[begin:end] with later nodes, by their resource allocation."""
+    for i in range(begin, end):
+        u = sources[i]
+        degree = ptr[u + 1] - ptr[u]
+        if degree == 0:
+            continue
+        first, last, size = _reach(ptr, idx, u, caps, order, level, share, queue)
+        for place in range(first, last):
+            v = queue[place]
+            if order[v] > order[u]:
+                bins[_bin(share[v] * degree)] += 1
+        for place in range(size):
+            level[queue[place]] = -1
+
+
+@njit(nogil=True, cache=True)
+def _collect_bins(
+    ptr: Any,
+    idx: Any,
+    sources: Any,
+    begin: int,
+    end: int,
+    caps: Any,
+    order: Any,
+    level: Any,
+    share: Any,
+    queue: Any,
+    limits: Any,
+    results: Any,
+) -> None:
+    """Write the pairs that `_count_bins` counted above a bin, and the first so many in it.
+
+    Args:
+        ptr, idx, sources, begin, end, caps, order, level, share, queue: As there.
+        limits: The bin, and how many of its pairs are written.
+        results: The ends of pairs and their resource allocation, room for just these.
+    """
+    last_bin, left = limits
+    ends, scores = results
+    count = 0
+    for i in range(begin, end):
+        if count == len(scores):
+            return
+        u = sources[i]
+        degree = ptr[u + 1] - ptr[u]
+        if degree == 0:
+            continue
+        first, last, size = _reach(ptr, idx, u, caps, order, level, share, queue)
+        for place in range(first, last):
+            v = queue[place]
+            if order[v] <= order[u]:
+                continue
+            score = share[v] * degree
+            place_of = _bin(score)
+            if place_of < last_bin or (place_of == last_bin and left == 0):
+                continue
+            if place_of == last_bin:
+                left -= 1
+            ends[count, 0], ends[count, 1], scores[count] = u, v, score
+            count += 1
         for place in range(size):
             level[queue[place]] = -1
