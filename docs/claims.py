@@ -245,6 +245,54 @@ def _train_table() -> str:
     )
 
 
+def _parts_table() -> str:
+    document = _read("partitioned_on_paper.json")
+    one, two = document["one_process"], document["two_ranks"]
+    titles = {
+        "read_csv": "read a csv file, 2 million edges",
+        "read_parquet": "read a parquet file, 2 million edges",
+        "search": f"search of {document['sets']} sets",
+    }
+    rows = [
+        [
+            title,
+            *(f"{each[part]['processor_seconds']:.2f} s" for each in (one, two)),
+            f"{document['processor_ratio'][part]:.1f}x",
+        ]
+        for part, title in titles.items()
+    ]
+    growth = [f"{each['read_far']['growth_bytes'] / 1e6:.0f} MB" for each in (one, two)]
+    title = "growth of memory per process, csv file of 10 million edges"
+    rows.append([title, *growth, f"{document['memory_ratio']:.2f}x"])
+    return _table(("what", "one process", "two ranks", "ratio"), rows)
+
+
+def _paper_of_parts() -> str:
+    return _table(
+        (
+            "processes per machine",
+            "network",
+            "read",
+            "search",
+            "of both: sending",
+            "in all",
+            "memory each",
+        ),
+        (
+            [
+                str(row["processes_per_machine"]),
+                f"{row['gbit']} Gbit/s",
+                *(
+                    f"{row[part]:.0f} s"
+                    for part in ("read_seconds", "search_seconds", "network_seconds", "seconds")
+                ),
+                f"{row['bytes_per_process'] / 1e9:.1f} GB",
+            ]
+            for row in _read("partitioned_on_paper.json")["on_paper"]
+        ),
+    )
+
+
 # ---------------------------------------------------------------------- links
 
 
@@ -342,6 +390,18 @@ CLAIMS = {
         "pgnn bench layer --json",
         "bench_layer.json",
         lambda: _seconds(_row("bench_layer.json", nodes=20_000)["seconds"]),
+    ),
+    "parts-table": Claim(
+        "A graph in two parts beside one process",
+        "python benchmarks/partitioned_on_paper.py",
+        "partitioned_on_paper.json",
+        _parts_table,
+    ),
+    "parts-on-paper": Claim(
+        "A billion edges on 16 machines, computed",
+        "python benchmarks/partitioned_on_paper.py",
+        "partitioned_on_paper.json",
+        _paper_of_parts,
     ),
     "train-table": Claim(
         "A training run beside the released formulation",

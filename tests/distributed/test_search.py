@@ -24,24 +24,27 @@ def assert_same(graph, sets, size, cutoff=None):
     np.testing.assert_array_equal(np.concatenate([p.nearest for p in rows]), expected.nearest)
 
 
+@pytest.mark.parametrize("saved", [search.LEAST_SAVED, -(10**9)])  # the latter: always ask
 @pytest.mark.parametrize("advantage", [search.PUSH_ADVANTAGE, 0, 10**9])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     drawn=graphs_with_sets(weighted=False),
     size=st.integers(1, 4),
     cutoff=st.none() | st.integers(0, 4) | st.just(float("inf")),
 )
-def test_distances_equal_those_of_one_process(advantage, drawn, size, cutoff):
+def test_distances_equal_those_of_one_process(advantage, saved, drawn, size, cutoff):
     graph, sets = drawn
     with pytest.MonkeyPatch.context() as patch:  # 0: always push, 10**9: never
         patch.setattr(search, "PUSH_ADVANTAGE", advantage)
+        patch.setattr(search, "LEAST_SAVED", saved)
         assert_same(graph, sets, size, cutoff)
 
 
 @pytest.mark.parametrize("size", [2, 3])
 @pytest.mark.parametrize("cutoff", [None, 2])
 @pytest.mark.parametrize("family", ["random", "directed", "grid", "preferential"])
-def test_families_equal_one_process(family, size, cutoff):
+def test_families_equal_one_process(monkeypatch, family, size, cutoff):
+    monkeypatch.setattr(search, "LEAST_SAVED", 0)
     graph = {
         "random": lambda: random_graph(1500, 6000, rng=0),
         "directed": lambda: Graph.from_edges(

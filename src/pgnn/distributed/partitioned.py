@@ -198,7 +198,7 @@ def _build(
         kept = np.empty(len(words), dtype=bool)
         kept[0] = True
         np.not_equal(words[1:], words[:-1], out=kept[1:])
-        words = words[kept]
+        words = words if kept.all() else words[kept]
     first, num_own = int(starts[group.rank]), len(ids)
     indptr = np.zeros(num_own + 1, dtype=np.int64)
     np.cumsum(np.bincount(words >> 32, minlength=num_own), out=indptr[1:])
@@ -228,13 +228,14 @@ def _exchange_edges(
     counts = np.zeros(group.size, dtype=np.int64)
     self_loops = 0
     pieces = []
-    for pairs in blocks:
+    blocks.reverse()
+    while blocks:
+        pairs = blocks.pop()
         kept = pairs[pairs[:, 0] != pairs[:, 1]]
         self_loops += len(pairs) - len(kept)
         for end in (0,) if directed else (0, 1):
             counts += np.bincount(_owners(kept[:, end], starts), minlength=group.size)
         pieces += [kept[i : i + _SENT_PAIRS] for i in range(0, len(kept), _SENT_PAIRS)]
-    blocks.clear()
     num_pairs = sum(map(len, pieces))
     expected = shared(group, len(pieces), *counts)
     words = np.empty(int(expected[:, 1 + group.rank].sum()), dtype=np.int64)

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgnn.distributed.agreement import shared
+from pgnn.checks import fits_memory
+from pgnn.distributed.agreement import agreed, shared
 from pgnn.distributed.kernels import parts as kernels
 from pgnn.distributed.partitioned import PartitionedGraph
 from pgnn.errors import Parameter, PGNNError
@@ -82,6 +83,9 @@ def partitioned_distances(
     check_cutoff(cutoff)
     limit = None if cutoff is None or np.isinf(cutoff) else int(cutoff)
     anchors = AnchorSets.of(sets, graph.num_nodes)
+    with agreed(graph.group):
+        num_bytes = 5 * graph.num_own * len(anchors)
+        fits_memory("sets", f"{len(anchors):,} anchor-sets", num_bytes)
     search = _Search(graph, anchors, limit, traffic or Traffic())
     hops, nearest = search.run(progress)
     return AnchorDistances(nearest, hops=hops, cutoff=cutoff)
@@ -104,7 +108,7 @@ class _Search:
         self.rows: Rows = graph.indptr, graph.indices, turned_ptr, turned_idx
         # Ghosts ascend, so those of each rank stand together.
         self.ghost_starts = np.searchsorted(graph.ghosts, graph.starts)
-        self.links = self._find_links()
+        self.wanted, self.links = self._find_links()
         self.key = empty_rows(num_rows, np.uint32)
         self.masks = [np.empty(num_rows, dtype=np.uint32) for _ in range(3)]
         self.lists = [np.empty(num_rows + 1, dtype=np.uint32) for _ in range(3)]
@@ -112,18 +116,19 @@ class _Search:
         self.hops: NDArray[Any] = np.empty((num_own, len(sets)), dtype=np.int8)
         self.nearest = np.empty((num_own, len(sets)), dtype=np.int32)
 
-    def _find_links(self) -> kernels.Links:
-        """Ask which own nodes are ghosts of other ranks."""
+    def _find_links(self) -> tuple[list[NDArray[np.int32]], kernels.Links]:
+        """Ask which own nodes are ghosts of other ranks: by rank and place, and by node."""
         cuts = self.ghost_starts[1:-1]
-        wanted = self.group.exchange(np.split(self.graph.ghosts, cuts))
-        nodes = np.concatenate(wanted) - np.int32(self.graph.first)
+        ghosts = self.group.exchange(np.split(self.graph.ghosts, cuts))
+        wanted = [part - np.int32(self.graph.first) for part in ghosts]
+        nodes = np.concatenate(wanted)
         lengths = [len(part) for part in wanted]
         rank = np.repeat(np.arange(self.group.size, dtype=np.uint16), lengths)
         place = np.concatenate([np.arange(length, dtype=np.uint32) for length in lengths])
         order = np.argsort(nodes, kind="stable")
         link_ptr = np.zeros(self.graph.num_own + 1, dtype=np.int64)
         np.cumsum(np.bincount(nodes, minlength=self.graph.num_own), out=link_ptr[1:])
-        return link_ptr, rank[order], place[order]
+        return wanted, (link_ptr, rank[order], place[order])
 
     def run(self, progress: Progress | None) -> tuple[NDArray[Any], NDArray[np.int32]]:
         """Search from all sets, block by block; returns (hops, nearest) of the own nodes."""
@@ -166,7 +171,7 @@ class _Search:
         )
         num_active, level = unfinished, 0
         while True:
-            told = _Told(self, form, num_frontier, unfinished, front, frontier)
+            told = _Told(self, form, num_frontier, unfinished, active_edges, front, frontier)
             if told.is_end:
                 break
             if level == cap:
@@ -174,7 +179,11 @@ class _Search:
                     return False
                 break
             level += 1
-            messages = told.exchange(key, front, frontier)
+            if told.is_asking:
+                count = kernels.list_needs(self.rows, block, num_active, seen, active, fresh, spare)
+                messages = told.ask(key, seen, fresh, np.sort(spare[:count]))
+            else:
+                messages = told.exchange(key, front, frontier)
             if not unfinished:
                 num_frontier = 0
                 continue
@@ -214,6 +223,12 @@ class _Search:
             emit_block(own, places, block, self.hops, self.nearest)
 
 
+# An edge of an unfinished node costs this many bytes if nodes ask for what they miss: its place,
+# its lanes, and a lane or two in return. They ask where that saves more than the further exchanges
+# take.
+ASKED_BYTES = 16
+LEAST_SAVED = 1 << 16
+
 _Message = tuple[NDArray[np.uint32], NDArray[Any], NDArray[Any]]
 
 
@@ -226,18 +241,22 @@ class _Told:
         form: KeyForm,
         num_frontier: int,
         unfinished: int,
+        active_edges: int,
         front: NDArray[Any],
         frontier: NDArray[np.uint32],
     ) -> None:
         self._search, self._form, self._num_frontier = search, form, num_frontier
         group = search.group
-        told = np.empty((group.size, 4), dtype=np.int64)
+        told = np.empty((group.size, 6), dtype=np.int64)
         kernels.count_messages(search.links, num_frontier, front, frontier, told)
-        told[:, 2:] = num_frontier, unfinished
+        num_bytes = int(self._layout(told)[0].sum())
+        told[:, 2:] = num_frontier, unfinished, active_edges if unfinished else 0, num_bytes
         heard = np.concatenate(group.exchange_known(list(told[:, None]), [1] * group.size))
         self.is_end = not heard[:, 2].any() or not heard[:, 3].any()
+        saved = heard[:, 5].sum() - ASKED_BYTES * heard[:, 4].sum()
+        self.is_asking = bool(saved > LEAST_SAVED * group.size)
         # Nothing is sent to those who have all they need.
-        self._sent = np.where(heard[:, 3:] > 0, told[:, :2], 0)
+        self._sent = np.where(heard[:, 3:4] > 0, told[:, :2], 0)
         self._received = heard[:, :2] if unfinished else np.zeros((group.size, 2), dtype=np.int64)
 
     def exchange(
@@ -259,6 +278,40 @@ class _Told:
         return [
             self._message(part, count) for part, count in zip(parts, self._received, strict=True)
         ]
+
+    def ask(
+        self,
+        key: NDArray[Any],
+        seen: NDArray[Any],
+        wanted: NDArray[Any],
+        ghosts: NDArray[np.uint32],
+    ) -> list[_Message]:
+        """Ask for the lanes that are wanted of some ghosts, ascending; return the answers, by rank.
+
+        What is wanted is zero again afterwards.
+        """
+        search, group = self._search, self._search.group
+        starts = search.ghost_starts + search.graph.num_own
+        cuts = np.searchsorted(ghosts, starts[1:-1])
+        places = [
+            part - np.uint32(start)
+            for part, start in zip(np.split(ghosts, cuts), starts, strict=False)
+        ]
+        lanes = np.split(wanted[ghosts], cuts)
+        wanted[ghosts] = 0
+        asked = group.exchange(places)
+        counts = [len(part) for part in asked]
+        masks, keys = [], []
+        for rank, bits in enumerate(group.exchange_known(lanes, counts)):
+            masks.append(np.empty_like(bits))
+            keys.append(np.empty(int(np.bitwise_count(bits).sum()), dtype=key.dtype))
+            nodes = search.wanted[rank][asked[rank]]
+            count = kernels.answer(nodes, bits, seen, key, masks[-1], keys[-1])
+            keys[-1] = keys[-1][:count]
+        sent = [*places, *lanes, *masks, *keys]
+        search.traffic.num_bytes += sum(part.nbytes for part in sent)
+        reached = group.exchange_known(masks, [len(part) for part in places])
+        return list(zip(places, reached, group.exchange(keys), strict=True))
 
     @property
     def _types(self) -> tuple[Any, Any, Any]:

@@ -33,10 +33,10 @@ from pgnn.io.text import BOM, as_text
 if TYPE_CHECKING:
     import polars as pl
 
-BLOCK_BYTES = 16 << 20
+BLOCK_BYTES = 4 << 20
 """How much text is read at once."""
 
-BLOCK_ROWS = 1 << 20
+BLOCK_ROWS = 1 << 18
 """How many rows of parquet are read at once."""
 
 _HEAD_BYTES = 1 << 20

@@ -5,7 +5,8 @@ rank's own nodes first, then its ghosts. Levels are pushed and pulled by the ker
 final as soon as its node is reached, so it is sent once, to each rank that has the node as a ghost.
 
 A message to one rank has three sections: the ghosts that were reached, by their place among those
-of this sender; one mask per ghost of the lanes that were reached; the keys of these lanes.
+of this sender; one mask per ghost of the lanes that were reached; the keys of these lanes. Where
+few nodes are unfinished, they ask for the lanes that they miss of their ghosts instead.
 
 - links = (link_ptr, link_rank, link_place): own node v is a ghost of ranks link_rank[link_ptr[v]:
   link_ptr[v + 1]], where it has these places
@@ -214,3 +215,57 @@ def unpack(
             position += 1
             bits &= bits - one
     return edges
+
+
+@njit(nogil=True, cache=True)
+def list_needs(
+    rows: Any, block: Any, num_active: int, seen: Any, active: Any, wanted: Any, ghosts: Any
+) -> int:
+    """List the ghosts that are neighbours of unfinished nodes.
+
+    Args:
+        rows, block: As in `pgnn.positions.kernels.search`.
+        num_active: How many nodes of `active` are perhaps unfinished.
+        seen: Lanes in which each own node was reached.
+        active: The own nodes.
+        wanted: Zero for all ghosts; receives which lanes of each are needed.
+        ghosts: Receives those with a lane.
+
+    Returns:
+        How many there are.
+    """
+    out_ptr, out_idx, _, _ = rows
+    num_own = out_ptr.shape[0] - 1
+    full = seen.dtype.type((1 << block[1]) - 1)
+    count = 0
+    for i in range(num_active):
+        v = active[i]
+        need = full & ~seen[v]
+        if need:
+            for position in range(out_ptr[v], out_ptr[v + 1]):
+                u = out_idx[position]
+                if u >= num_own:
+                    ghosts[count] = u
+                    count += int(wanted[u] == 0)
+                    wanted[u] |= need
+    return count
+
+
+@njit(nogil=True, cache=True)
+def answer(nodes: Any, wanted: Any, seen: Any, key: Any, masks: Any, keys: Any) -> int:
+    """Write the lanes in which own nodes were reached, of those that are wanted, and their keys.
+
+    Returns:
+        How many keys there are.
+    """
+    one = seen.dtype.type(1)
+    count = 0
+    for i in range(nodes.shape[0]):
+        v = nodes[i]
+        bits = seen[v] & wanted[i]
+        masks[i] = bits
+        while bits:
+            keys[count] = key[v, lowest_bit(bits)]
+            count += 1
+            bits &= bits - one
+    return count
