@@ -192,7 +192,7 @@ def _search(
 
     limit = None if cutoff is None or np.isinf(cutoff) else int(cutoff)
     hops, nearest = hop_distances(graph, sets, limit, threads, progress)
-    return AnchorDistances(nearest, hops=hops, cutoff=cutoff)
+    return AnchorDistances(_closed(nearest), hops=_closed(hops), cutoff=cutoff)
 
 
 def _update(
@@ -279,20 +279,31 @@ def _updated_arrays(update: tuple[AnchorDistances, Changes, int]) -> dict[str, A
         nearest = _longer_copy(nearest, num_nodes, -1)
         distance = _longer_copy(distance, num_nodes, unreached)
     changes.write(distance, nearest)
-    nearest = sealed(nearest)
+    nearest = sealed(_closed(nearest))
     if not is_hops:
-        return {"nearest": nearest, "hops": None, "lengths": sealed(distance)}
+        return {"nearest": nearest, "hops": None, "lengths": sealed(_closed(distance))}
     from pgnn.positions.hops import compact
 
-    return {"nearest": nearest, "hops": sealed(compact(distance)), "lengths": None}
+    return {"nearest": nearest, "hops": sealed(_closed(compact(distance))), "lengths": None}
+
+
+def _closed(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of ours, read-only, and so its memory: sealing it then makes no copy."""
+    for part in (array.base, array):
+        if isinstance(part, np.ndarray):
+            part.setflags(write=False)
+    return array
 
 
 def _unsealed(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array that a sealed one is a view of, writable again."""
+    """Return the array that a sealed one is a view of, or a view of the same memory, writable."""
     owner = array.base
     assert isinstance(owner, np.ndarray)
     owner.setflags(write=True)
-    return owner
+    if owner.shape == array.shape:
+        return owner
+    start = array.ctypes.data - owner.ctypes.data
+    return owner[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
 
 
 def _count_holders(update: tuple[AnchorDistances, Changes, int]) -> list[int]:
@@ -304,9 +315,14 @@ def _count_holders(update: tuple[AnchorDistances, Changes, int]) -> list[int]:
         if array is not None:
             owner = array.base  # of a sealed array; see `sealed`
             own = isinstance(owner, np.ndarray) and owner.flags.owndata
-            own = own and owner.shape == array.shape
+            own = own and (owner.shape == array.shape or _is_memory(owner))
             counts += [sys.getrefcount(array), sys.getrefcount(owner)] if own else [0, 0]
     return counts
+
+
+def _is_memory(owner: NDArray[Any]) -> bool:
+    """Return whether an array is of bytes, to hold another that starts at a cache line."""
+    return owner.ndim == 1 and owner.dtype == np.uint8
 
 
 _HOLDERS_IF_ALONE = _count_holders(

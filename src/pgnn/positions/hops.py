@@ -16,9 +16,17 @@ from pgnn.graph import Graph
 from pgnn.graph.keeping import is_kept, keep
 from pgnn.positions.anchors import AnchorSets
 from pgnn.positions.kernels import search as kernels
-from pgnn.positions.kernels.rows import ROW_BYTES, empty_rows
+from pgnn.positions.kernels.rows import ROW_BYTES, empty_aligned, empty_rows
 from pgnn.positions.kernels.search import Rows
-from pgnn.threads import ElsewhereError, Fills, Progress, Scratch, columns_of, run_blocks
+from pgnn.threads import (
+    ElsewhereError,
+    Fills,
+    Progress,
+    Scratch,
+    columns_of,
+    leave_if_stopped,
+    run_blocks,
+)
 
 # Training searches the same small graph thousands of times, so its order is kept. That of a graph
 # with more entries of `indices` is found anew.
@@ -78,8 +86,8 @@ MAX_RANKED = 1 << RANK_BITS
 # Rows are fetched early once they do not fit in a core's share of the last cache.
 EARLY_FETCH_BYTES = 8 << 20
 EARLY_FETCH_AHEAD = 24
-# A push writes at random places; a pull reads at random places, and the processor overlaps reads.
-PUSH_ADVANTAGE = 32
+# A push writes at random places, and the processor cannot predict whether it has to.
+PUSH_ADVANTAGE = 4
 # Sweeps give up when they have visited every node this many times on average. The queue, which
 # searches from one set after the other, then starts anew.
 MAX_VISITS = 16
@@ -213,7 +221,7 @@ class _LevelScratch(NamedTuple):
 def search_by_levels(job: _Job) -> tuple[NDArray[np.int8], NDArray[np.int32]] | None:
     """Search hop by hop; None if the diameter is too large for that."""
     n, k = job.shape
-    hops, nearest = np.empty((n, k), dtype=np.int8), np.empty((n, k), dtype=np.int32)
+    hops, nearest = empty_aligned((n, k), np.int8), empty_aligned((n, k), np.int32)
     rows, sets = row_arrays(job.graph), job.flat_sets
     places = np.arange(n, dtype=np.uint32)  # each node's keys lie in its own row
     indexed = job.form(np.uint32)
@@ -243,6 +251,7 @@ def search_by_levels(job: _Job) -> tuple[NDArray[np.int8], NDArray[np.int32]] | 
                 return
             near = False
         for part in (numbers[: indexed.lanes], numbers[indexed.lanes :]):
+            leave_if_stopped()
             if part and not attempt(indexed, part, scratch):
                 raise _TooFarError
 
@@ -291,7 +300,7 @@ def search_by_sweeps(
     form = job.form(key_type)
     cap = form.cap(job.cutoff, hops_type)
     (places, rows), sets = relabelled(job.graph), job.flat_sets
-    hops, nearest = np.empty((n, k), dtype=hops_type), np.empty((n, k), dtype=np.int32)
+    hops, nearest = empty_aligned((n, k), hops_type), empty_aligned((n, k), np.int32)
 
     def work(numbers: range, scratch: _SweepScratch) -> None:
         block = form.block(numbers, cap)
@@ -299,6 +308,7 @@ def search_by_sweeps(
         ended = kernels.search_sweeps(
             rows, sets, block, job.ahead, MAX_VISITS * n, places, key, dirty
         )
+        leave_if_stopped()
         if ended == kernels.GAVE_UP:
             ended = kernels.search_queue(rows, sets, block, places, key, single, queue)
         if not job.is_complete(ended, cap):

@@ -11,7 +11,7 @@ from pgnn.graph import Graph
 from pgnn.positions.anchors import AnchorSets
 from pgnn.positions.kernels import buckets as kernels
 from pgnn.positions.kernels.dijkstra import dijkstra
-from pgnn.threads import Progress, leave_if_stopped, run_blocks
+from pgnn.threads import Progress, columns_of, leave_if_stopped, run_blocks
 
 # Columns of the result are written this many at a time: whole cache lines of lengths.
 BLOCK_SETS = 8
@@ -55,6 +55,7 @@ def length_distances(
     in_rows = turned.indptr, turned.indices, turned.weights
     limit = np.inf if cutoff is None else float(cutoff)
     width = bucket_width(graph)
+    size = max(1, min(BLOCK_SETS, k // 8))  # few sets are shared by threads, too
     most_neighbours = int(np.diff(turned.indptr).max(initial=0))
 
     def search(i: int, length: NDArray[np.float64], near: NDArray[np.int32], w: _Scratch) -> None:
@@ -90,10 +91,13 @@ def length_distances(
 
     is_small = n * k < SERIAL_PAIRS
     threads = 1 if is_small else num_threads
-    size = max(1, min(BLOCK_SETS, -(-k // threads)))
     # The last sets are the smallest, which reach farthest and cost most: they go first.
     blocks = [range(max(0, stop - size), stop) for stop in range(k, 0, -size)]
-    run_blocks(work, blocks, make_scratch, threads, progress, apart=not is_small)
+    run_blocks(
+        *(work, blocks, make_scratch, threads, progress),
+        apart=not is_small,
+        fills=columns_of(lengths, nearest),
+    )
     return lengths, nearest
 
 

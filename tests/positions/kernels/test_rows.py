@@ -55,6 +55,12 @@ def lowest(word):
 
 
 @njit
+def fetch_key(key, row):
+    rows.fetch_row(key, row)
+    return key[row, 0]
+
+
+@njit
 def fetch(array, index):
     rows.fetch_early(array, index)
     return array[index]
@@ -69,6 +75,15 @@ def test_lowest_bit_is_the_place_of_the_first_one():
 def test_fetching_early_changes_nothing():
     assert fetch(np.arange(5.0), 3) == 3
     assert fetch(np.arange(5, dtype=np.int32), 4) == 4
+    assert fetch_key(np.arange(16, dtype=np.uint32).reshape(1, 16), 0) == 0
+
+
+def test_aligned_arrays_start_at_a_cache_line():
+    for shape, dtype in (((3, 5), np.int8), ((1000, 361), np.int32), ((0, 4), np.int16)):
+        array = rows.empty_aligned(shape, dtype)
+        assert (array.shape, array.dtype) == (shape, dtype)
+        assert array.ctypes.data % rows.ROW_BYTES == 0 or array.size == 0
+        assert array.flags.c_contiguous
 
 
 def random_keys(key_type, seed, num_rows=6):

@@ -26,10 +26,15 @@ _I1, _I32, _I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 
 def empty_rows(num_rows: int, dtype: type[np.generic]) -> NDArray[Any]:
     """Allocate a key array whose rows start at cache lines."""
-    memory = np.empty((num_rows + 1) * ROW_BYTES, dtype=np.uint8)
+    return empty_aligned((num_rows, ROW_BYTES // np.dtype(dtype).itemsize), dtype)
+
+
+def empty_aligned(shape: tuple[int, int], dtype: type[np.generic]) -> NDArray[Any]:
+    """Allocate an array that starts at a cache line; it is a view of one of bytes."""
+    num_bytes = shape[0] * shape[1] * np.dtype(dtype).itemsize
+    memory = np.empty(num_bytes + ROW_BYTES, dtype=np.uint8)
     start = -memory.ctypes.data % ROW_BYTES
-    rows = memory[start : start + num_rows * ROW_BYTES].view(dtype)
-    return rows.reshape(num_rows, ROW_BYTES // np.dtype(dtype).itemsize)
+    return memory[start : start + num_bytes].view(dtype).reshape(shape)
 
 
 class _Lanes:
@@ -155,6 +160,16 @@ def fill_row(typing: Any, key: Any, row: Any, mask: Any, value: Any, rest: Any) 
         lanes.store(row, chosen)
 
     return types.void(key, types.int64, _mask_type(key), key.dtype, key.dtype), _code(body)
+
+
+@intrinsic
+def fetch_row(typing: Any, key: Any, row: Any) -> Any:
+    """Ask for key[row] before it is needed, to write to it."""
+
+    def body(lanes: _Lanes, types_: Any, args: Any) -> None:
+        lanes.prefetch(lanes.pointer(args[1]), write=True)
+
+    return types.void(key, types.int64), _code(body)
 
 
 @intrinsic

@@ -49,6 +49,8 @@ from numpy.typing import NDArray
 from pgnn.positions.kernels.rows import (
     emit_ranked_row,
     emit_row,
+    fetch_early,
+    fetch_row,
     fill_row,
     first_row,
     lanes_below,
@@ -60,6 +62,10 @@ from pgnn.positions.kernels.rows import (
 # roads and trees. Small frontiers have been cheap up to there, and the smallest sets, which reach
 # farthest, are searched first, so little is lost. It is the farthest level of 16-bit keys.
 DEEP = 13
+
+# How many nodes ahead in a frontier their neighbours are fetched, and how many rows of keys of the
+# next node's neighbours.
+_FETCHED_AHEAD, _FETCHED_ROWS = 8, 64
 
 # How a search ended: with all distances; with nodes left that lie beyond the cap; or not at all.
 FINISHED, AT_CAP, GAVE_UP = 0, 1, 2
@@ -205,6 +211,12 @@ def push(
     num_reached = 0
     for i in range(num_frontier):
         u = frontier[i]
+        if i + _FETCHED_AHEAD < num_frontier:
+            fetch_early(in_ptr, np.int64(frontier[i + _FETCHED_AHEAD]))
+            fetch_early(in_idx, in_ptr[frontier[i + _FETCHED_AHEAD // 2]])
+            start, stop = in_ptr[frontier[i + 1]], in_ptr[frontier[i + 1] + 1]
+            for position in range(start, min(stop, start + _FETCHED_ROWS)):
+                fetch_row(key, in_idx[position])
         bits = front[u]
         for position in range(in_ptr[u], in_ptr[u + 1]):
             v = in_idx[position]
