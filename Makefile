@@ -20,7 +20,7 @@ test: $(READY) browser ## Run every test, doctests included
 N ?= 1000
 fuzz: $(READY) ## Try N mutated files, arguments and run directories each, and N/10 kills (N=10000)
 	@code=0; for kind in files arguments runs kills; do \
-		$(BIN)/python tests/fuzz/fuzz.py $$kind $(N) || code=1; done; exit $$code
+		$(BIN)/python tests/fuzz/fuzz.py $$kind $(N) --results results/fuzz.json || code=1; done; exit $$code
 
 lint: $(READY) ## Check style and types
 	$(BIN)/ruff format --check .

@@ -1,9 +1,17 @@
 """Checks of single arguments: what passes, and what the message says of what does not."""
 
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
-from pgnn import PGNNError, checks
+from pgnn import Graph, PGNNError, checks
 from pgnn.errors import Parameter
 
 
@@ -94,3 +102,128 @@ def test_as_generator_refuses_what_is_no_seed(value):
 def test_true_or_false_refuses_other_values(value):
     with pytest.raises(PGNNError, match="directed must be True or False"):
         checks.true_or_false("directed", value)
+
+
+# ---------------------------------------------------------------------- kinds of arguments
+
+
+@checks.checked
+def _called(
+    count: int = 1,
+    share: float = 0.5,
+    *more: int,
+    named: bool | None = None,
+    task: Literal["link", "pair"] = "link",
+    graphs: Sequence[Graph] = (),
+    pairs: ArrayLike | None = None,
+    weights: Mapping[str, float] | None = None,
+    ends: tuple[str, str] = ("a", "b"),
+    path: str | Path = "",
+    rng: int | np.random.Generator = 0,
+    progress: Callable[[int], object] | None = None,
+    unseen: Tensor | None = None,  # noqa: F821 - as where only type checkers import torch
+    anything: Any = None,
+):
+    return "called"
+
+
+RING = Graph.from_edges([(0, 1), (1, 2)])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"count": np.int8(3), "share": np.float32(0.5)},
+        {"share": 2, "named": np.bool_(True), "task": "pair"},
+        {"graphs": [RING, RING], "pairs": [(0, 1)], "weights": {"a": 1}},
+        {
+            "graphs": (),
+            "pairs": np.zeros((1, 2)),
+            "path": Path("x"),
+            "rng": np.random.default_rng(),
+        },
+        {"pairs": range(3), "progress": print, "anything": object()},
+    ],
+)
+def test_checked_lets_in_what_the_annotations_say(arguments):
+    assert _called(**arguments) == "called"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"count": 2.5}, "count must be an integer (got 2.5)"),
+        ({"count": True}, "count must be an integer (got True)"),
+        ({"share": "x"}, "share must be a number (got 'x')"),
+        ({"named": 1}, "named must be True, False or None (got 1)"),
+        ({"task": "node"}, "task must be one of link, pair (got 'node')"),
+        ({"task": ["link"]}, "task must be one of link, pair (got ['link'])"),
+        ({"graphs": RING}, "graphs must be a sequence, each a Graph (got Graph(num_nodes=3"),
+        ({"graphs": [RING, 3]}, "graphs must be a sequence, each a Graph (got [Graph("),
+        ({"graphs": np.zeros(3)}, "graphs must be a sequence, each a Graph (got ndarray of shape"),
+        ({"pairs": {1, 2}}, "pairs must be an array or None (got {1, 2})"),
+        ({"pairs": "01"}, "pairs must be an array or None (got '01')"),
+        ({"weights": {"a": "x"}}, "weights must be a mapping from text to a number or None"),
+        ({"ends": ("a",)}, "ends must be a tuple of (text, text) (got ('a',))"),
+        ({"path": 3}, "path must be text or a Path (got 3)"),
+        ({"rng": None}, "rng must be an integer or a Generator (got None)"),
+        ({"progress": 3}, "progress must be a function or None (got 3)"),
+        ({"unseen": np.zeros(2)}, "unseen must be a tensor or None (got ndarray of shape [2])"),
+    ],
+)
+def test_checked_names_the_parameter_and_its_kinds(arguments, message):
+    with pytest.raises(PGNNError) as raised:
+        _called(**arguments)
+    assert str(raised.value).startswith(message)
+    assert raised.value.worded({next(iter(arguments)): "--flag"}.get).startswith("--flag must be ")
+
+
+def test_checked_looks_at_arguments_without_a_name_too():
+    assert _called(1, 0.5, 3, 4) == "called"
+    with pytest.raises(PGNNError, match=r"^share must be a number \(got None\)$"):
+        _called(1, None)
+    with pytest.raises(PGNNError, match=r"^more must be an integer \(got 'x'\)$"):
+        _called(1, 0.5, 3, "x")
+
+
+def test_checked_leaves_a_wrong_call_to_python():
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        _called(nonsense=1)
+
+
+def test_checked_class_checks_what_it_is_made_of_and_replaced_by():
+    @checks.checked
+    @dataclasses.dataclass(frozen=True)
+    class Size:
+        width: int
+
+    assert Size(3).width == 3
+    with pytest.raises(PGNNError, match="width must be an integer"):
+        Size("x")
+    with pytest.raises(PGNNError, match="width must be an integer"):
+        dataclasses.replace(Size(3), width=None)
+
+
+class Unshowable:
+    def __repr__(self):
+        raise RuntimeError("no")
+
+
+@pytest.mark.parametrize("value", ["x" * 10**6, Unshowable(), "\x1b[2J", list(range(10**5))])
+def test_values_are_shown_in_few_words_whatever_they_are(value):
+    text = checks.shown(value)
+    assert len(text) <= 80
+    assert text.isprintable()
+
+
+def test_numbers_refuses_what_is_ragged():
+    assert checks.numbers("x", [1, 2]).tolist() == [1.0, 2.0]
+    with pytest.raises(PGNNError, match="x must be an array of numbers"):
+        checks.numbers("x", [[1, 2], [3]])
+
+
+@pytest.mark.parametrize("width", [0, 2.5, 2**40])
+def test_channels_are_positive_and_fit_the_memory(width):
+    checks.channels(in_channels=3, out_channels=4)
+    with pytest.raises(PGNNError, match="in_channels"):
+        checks.channels(in_channels=width, out_channels=4)

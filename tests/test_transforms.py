@@ -329,9 +329,9 @@ def test_workers_and_epochs_draw_different_sets_and_repeat_with_their_seeds():
         ({"prefix": "anchor_index"}, "prefix must be"),
         ({"prefix": "batch"}, "prefix must be"),
         ({"prefix": ""}, "prefix must be"),
-        ({"rng": None}, "rng must be a seed"),
+        ({"rng": None}, "rng must be an integer or a Generator"),
         ({"rng": -1}, "rng must be a seed"),
-        ({"rng": True}, "rng must be a seed"),
+        ({"rng": True}, "rng must be an integer or a Generator"),
     ],
 )
 def test_bad_arguments_are_refused_at_once(arguments, message):

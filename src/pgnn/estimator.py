@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from pgnn import checks
+from pgnn.checks import checked
 from pgnn.errors import Parameter, PGNNError
 from pgnn.evaluation.metrics import roc_auc
 from pgnn.graph import Graph
@@ -97,6 +98,7 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     # ------------------------------------------------------------------ scikit-learn's methods
 
+    @checked
     def fit(self, X: GraphLike, y: ArrayLike | None = None) -> PGNNEmbedding:
         """Train on a graph; what an earlier fit found is forgotten.
 
@@ -110,6 +112,7 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         recipe = self._recipe()
         graph = _read(X, y, recipe)
+        checks.true_or_false("verbose", self.verbose)
         trained = train(
             Problem.of_graph(graph, recipe),
             recipe,
@@ -126,6 +129,7 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.test_auc_ = trained.outcome.test_auc
         return self
 
+    @checked
     def transform(self, X: GraphLike) -> NDArray[np.float32]:
         """Return the embedding of each node of a graph, of any size, float32 `[n, d]`.
 
@@ -135,10 +139,12 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_is_fitted(self, "learner_")
         return self.learner_.embed(_read_graph(X, self.learner_.recipe))
 
+    @checked
     def fit_transform(self, X: GraphLike, y: ArrayLike | None = None) -> NDArray[np.float32]:
         """Fit on a graph and return `embedding_`."""
         return self.fit(X, y).embedding_
 
+    @checked
     def score(self, X: GraphLike, y: ArrayLike | None = None) -> float:
         """Return the area under the ROC curve of pairs held out of a graph: 1 is best, 0.5 chance.
 
@@ -162,6 +168,7 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             )
         return area
 
+    @checked
     def score_pairs(
         self, X: GraphLike, pairs: ArrayLike | Iterable[tuple[Any, Any]], *, ids: bool = False
     ) -> NDArray[np.float64]:
@@ -194,6 +201,7 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     # ------------------------------------------------------------------ files
 
+    @checked
     def save(self, path: str | Path) -> None:
         """Write the fitted model to one safetensors file, whole or not at all.
 
@@ -207,6 +215,7 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.learner_.save(path, fit=known)
 
     @classmethod
+    @checked
     def load(cls, path: str | Path, *, device: str = "cpu") -> PGNNEmbedding:
         """Read what `save` wrote, or `model.safetensors` of a run directory of `pgnn train`.
 
@@ -248,7 +257,7 @@ class PGNNEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     # ------------------------------------------------------------------ parts
 
     def _recipe(self) -> Recipe:
-        base = self.recipe or Recipe()
+        base = Recipe() if self.recipe is None else self.recipe
         if not isinstance(base, Recipe):
             raise PGNNError(Parameter("recipe"), f" must be a Recipe (got {base!r})")
         flat = {"task": self.task, "model": self.model, "epochs": self.epochs}

@@ -13,6 +13,7 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.data.datapipes import functional_transform
 from torch_geometric.transforms import BaseTransform
 
+from pgnn.checks import checked
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.nn.positions import Positions
@@ -82,6 +83,7 @@ class AddAnchorDistances(BaseTransform):  # type: ignore[misc]
         >>> z, h = layer(torch.rand(3, 8), positions_of(data))
     """
 
+    @checked
     def __init__(
         self,
         c: float = 1.0,
@@ -108,6 +110,7 @@ class AddAnchorDistances(BaseTransform):  # type: ignore[misc]
         self._worker_seed: int | None = None
         self._last_num_sets: int | None = None
 
+    @checked
     def forward(self, data: Any) -> Any:
         """Add the attributes to a copy of a `Data` or `Batch` that PyG has made."""
         graph = _graph_of(data, self.weighted)
@@ -178,6 +181,7 @@ class AddAnchorDistances(BaseTransform):  # type: ignore[misc]
         return f"{type(self).__name__}({settings}, rng={self.rng!r})"
 
 
+@checked
 def positions_of(data: Data, *, prefix: str = "anchor") -> Positions:
     """Read what `AddAnchorDistances` stored, as layers and models take it.
 

@@ -1,13 +1,14 @@
 """One case of each kind: made of its number alone, so that a failure can be seen again."""
 
-import dataclasses
 import os
 import random
 import shutil
+import traceback
 import warnings
 from pathlib import Path
 
 import mutators
+from calls import public_calls
 
 CLEAR = ("ok", "refused")
 
@@ -22,16 +23,9 @@ def outcome_of(call):
             call()
     except PGNNError:
         return "refused"
-    except TypeError as error:
-        # Of Python itself, about how a function is called; of ours, at the door.
-        last = error.__traceback__
-        depth = 0
-        while last.tb_next is not None:
-            last, depth = last.tb_next, depth + 1
-        ours = "pgnn" in last.tb_frame.f_code.co_filename and depth <= 3
-        return "refused" if ours or depth <= 1 else f"TypeError: {error}"
     except Exception as error:
-        return f"{type(error).__name__}: {error}"
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        return f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
     return "ok"
 
 
@@ -108,104 +102,18 @@ def parquet(rng):
 def one_call(number, folder):
     """Call a public function with one or two wrong arguments."""
     rng = random.Random(f"call {number}")
-    name, function, arguments = rng.choice(calls(folder))
+    name, function, arguments = rng.choice(public_calls(folder))
     arguments = dict(arguments)
     pool = wrong_values()
     for key in rng.sample(sorted(arguments), min(len(arguments), rng.choice((1, 1, 2)))):
-        arguments[key] = rng.choice(pool)
+        near = rng.random() < 0.5  # of the right kind, and so past the door
+        value = mutators.mutated_argument(rng, arguments[key]) if near else None
+        arguments[key] = rng.choice(pool) if value is None else value
     outcome = outcome_of(lambda: function(**arguments))
     if outcome in CLEAR:
         return outcome
     shown = {key: repr(value)[:80] for key, value in arguments.items()}
     return f"{outcome[:200]} from {name} of {shown}"
-
-
-_calls = []
-
-
-def calls(folder):
-    """Return public functions with good arguments, made once."""
-    if _calls:
-        return _calls
-    import numpy as np
-    import scipy.sparse as sp
-    import torch
-
-    import pgnn
-    from pgnn.nn import PGNN, Positions
-
-    torch.set_num_threads(1)
-    edges = [(v, v + 1) for v in range(19)]
-    graph = pgnn.Graph.from_edges(edges)
-    weighted = pgnn.Graph.from_edges(edges, weights=[1.5] * 19, directed=True)
-    sets = pgnn.sample_anchor_sets(20, rng=0)
-    distances = pgnn.anchor_distances(graph, sets)
-    exact = Positions.from_distances(pgnn.anchor_distances(weighted, sets))
-    coded = Positions.from_distances(distances)
-    model = PGNN(2, hidden_channels=8)
-    x = torch.ones(20, 2)
-
-    def replaced(value, **changes):
-        return dataclasses.replace(value, **changes)
-
-    def run_layer(positions, **changes):
-        return model(x, dataclasses.replace(positions, **changes))
-
-    def arrays(value, names):
-        return {name: getattr(value, name) for name in names}
-
-    _calls.extend(
-        [
-            ("from_edges", pgnn.Graph.from_edges, {
-                "edges": edges, "num_nodes": 20, "weights": [1.0] * 19, "directed": False,
-                "x": np.ones((20, 2)), "y": [0] * 20, "node_ids": list(range(20)),
-                "repeats": "sum"}),
-            ("from_scipy", pgnn.Graph.from_scipy, {
-                "matrix": sp.eye_array(4).tocsr(), "directed": None, "weighted": None}),
-            ("neighbors", graph.neighbors, {"node": 3}),
-            ("with_edges", graph.with_edges, {"kept": np.arange(3)}),
-            ("replace Graph", lambda **c: pgnn.anchor_distances(replaced(weighted, **c), sets),
-             arrays(weighted, ("indptr", "indices", "weights", "directed", "node_ids"))),
-            ("sample_anchor_sets", pgnn.sample_anchor_sets, {
-                "num_nodes": 20, "c": 1.0, "num_sets": 5, "scheme": "bernoulli", "rng": 0}),
-            ("from_sets", pgnn.AnchorSets.from_sets, {"sets": [[0], [1, 2]], "num_nodes": 20}),
-            ("replace AnchorSets", lambda **c: pgnn.anchor_distances(graph, replaced(sets, **c)),
-             arrays(sets, ("indptr", "nodes", "num_nodes", "size_class"))),
-            ("anchor_distances", pgnn.anchor_distances, {
-                "graph": graph, "sets": sets, "cutoff": 3, "num_threads": 1}),
-            ("anchor_ppr", pgnn.anchor_ppr, {
-                "graph": graph, "sets": sets, "alpha": 0.2, "tol": 1e-3, "per_degree": True,
-                "num_threads": 1}),
-            ("MemberDistances", pgnn.MemberDistances, {
-                "graph": graph, "sets": [[0], [1]], "cutoff": 2, "batch": [0] * 20,
-                "num_threads": 1}),
-            ("AnchorDistances", lambda **c: model(x, pgnn.AnchorDistances(**c)),
-             arrays(distances, ("nearest", "hops"))),
-            ("bourgain_embedding", pgnn.bourgain_embedding, {"graph": graph, "c": 1.0, "rng": 0}),
-            ("distortion", pgnn.distortion, {
-                "graph": graph, "embedding": np.ones((20, 3)), "p": 1, "num_sources": 3,
-                "rng": 0}),
-            ("pair_proximities", pgnn.pair_proximities, {
-                "graph": graph, "pairs": [(0, 5)], "weights": "strength", "max_hops": 8,
-                "method": "auto", "num_threads": 1}),
-            ("from_proximity", Positions.from_proximity, {
-                "proximity": np.ones((20, 2)), "sets": [[0], [1]], "batch": [0] * 20}),
-            ("codes", lambda **c: run_layer(coded, **c),
-             arrays(coded, ("nearest", "codes", "levels", "first_code"))),
-            ("exact", lambda **c: run_layer(exact, **c), arrays(exact, ("nearest", "proximity"))),
-            ("model", model, {"x": x, "distances": coded}),
-            ("write_scores", pgnn.write_scores, {
-                "path": folder / "s.csv", "pairs": [(0, 1)], "scores": [0.5], "ids": graph,
-                "spread": [0.1], "labels": [True]}),
-            ("write_embeddings", pgnn.write_embeddings, {
-                "path": folder / "z.npz", "values": np.ones((20, 2)), "ids": graph}),
-            ("read_graph", pgnn.read_graph, {
-                "path": folder / "edges.csv", "source": 0, "target": 1, "weight": None,
-                "directed": None, "header": None, "features": None, "repeats": "sum"}),
-        ]
-    )  # fmt: skip
-    (folder / "edges.csv").write_text("source,target\n0,1\n1,2\n")
-    return _calls
 
 
 def wrong_values():

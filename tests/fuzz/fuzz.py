@@ -2,17 +2,22 @@
 
 Cases run in child processes, so that one that ends the process, or never ends, is one finding and
 not the end. Each finding is printed with its number; `--first NUMBER` with N = 1 does it again.
+With `--results FILE` counts are kept there, and the next call goes on where this one was stopped.
 """
 
 import argparse
 import faulthandler
 import json
 import os
+import platform
+import resource
 import select
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
 from collections import Counter
 from pathlib import Path
 
@@ -21,6 +26,8 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 KINDS = ("files", "arguments", "runs", "kills")
 SECONDS = 60.0  # after which a case hangs; the first of a process loads and compiles
 FIRST_SECONDS = 300.0
+BYTES = 8 << 30  # of addresses a worker may have: what asks for more must be refused before
+STEP = 100  # cases between two writes of the results
 
 
 def work(kind, first, stop):
@@ -28,14 +35,22 @@ def work(kind, first, stop):
     import cases
 
     faulthandler.enable()
+    resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+    urllib.request.urlopen = refuse_network
     lines = os.fdopen(os.dup(1), "w")  # what cases print goes nowhere
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)  # paths that a case makes up lead nowhere else
         for number in range(first, stop):
             print(json.dumps([number, None]), file=lines, flush=True)
             outcome = cases.KINDS[kind](number, Path(folder))
             print(json.dumps([number, outcome]), file=lines, flush=True)
+
+
+def refuse_network(*arguments, **options):
+    """Stand where a download would: the fuzzer asks nobody."""
+    raise urllib.error.URLError("the fuzzer has no network")
 
 
 def run(kind, count, first=0, seconds=SECONDS):
@@ -113,25 +128,73 @@ def kills(count, seed):
     return 1 if wrong else 0
 
 
+# ---------------------------------------------------------------------- what is kept
+
+
+def go_on(kind, count, path):
+    """Do the cases of a kind that a file of results lacks; write it every few; return findings."""
+    results = json.loads(path.read_text()) if path.exists() else {}
+    about = results.get(kind, {})
+    if about.get("versions") != versions():
+        about = {"cases": 0, "seconds": 0.0, "ended": {}, "findings": {}, "versions": versions()}
+    about["command"] = f"make fuzz N={count}"
+    while about["cases"] < count:
+        began, step = time.monotonic(), min(STEP, count - about["cases"])
+        tally, findings = run(kind, step, about["cases"])
+        about["cases"] += step
+        about["seconds"] = round(about["seconds"] + time.monotonic() - began, 1)
+        about["ended"] = dict(Counter(about["ended"]) + tally)
+        about["findings"] |= {str(number): text for number, text in findings.items()}
+        keep(kind, about, path)
+        for number, outcome in findings.items():
+            print(f"{kind} {number}: {outcome}", flush=True)
+    return about
+
+
+def keep(kind, about, path):
+    """Write what is known of one kind beside that of the others."""
+    results = json.loads(path.read_text()) if path.exists() else {}
+    hidden = path.with_suffix(".tmp")
+    hidden.write_text(json.dumps({**results, kind: about}, indent=1) + "\n")
+    os.replace(hidden, path)
+
+
+def versions():
+    """Return what ran: a case that passed once may not with another version."""
+    from importlib.metadata import version
+
+    from pgnn.version import __version__
+
+    libraries = ("numpy", "scipy", "numba", "polars", "torch", "networkx", "scikit-learn")
+    known = {"pgnn": __version__, "python": platform.python_version()}
+    return known | {name: version(name) for name in libraries}
+
+
 def main():
-    """Print a table of how cases ended; exit code 1 if there were findings."""
+    """Print how cases ended; exit code 1 if there were findings."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("count", type=int)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--results", type=Path, help="where counts are kept and gone on from")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
         work(options.kind, options.first, options.first + options.count)
         return 0
-    began = time.monotonic()
     if options.kind == "kills":
         return kills(max(4, options.count // 10), options.first)
-    tally, findings = run(options.kind, options.count, options.first)
-    for number, outcome in findings.items():
-        print(f"{options.kind} {number}: {outcome}")
+    began = time.monotonic()
+    if options.results is not None:
+        about = go_on(options.kind, options.count, options.results)
+        tally, findings, seconds = about["ended"], about["findings"], about["seconds"]
+    else:
+        tally, findings = run(options.kind, options.count, options.first)
+        seconds = time.monotonic() - began
+        for number, outcome in findings.items():
+            print(f"{options.kind} {number}: {outcome}")
     counts = ", ".join(f"{count} {name}" for name, count in sorted(tally.items()))
-    print(f"{options.kind}: {options.count} cases in {time.monotonic() - began:.0f} s: {counts}")
+    print(f"{options.kind}: {options.count} cases in {seconds:.0f} s: {counts}")
     return 1 if findings else 0
 
 

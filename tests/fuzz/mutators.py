@@ -111,6 +111,55 @@ def mutated_array(rng, array):
     return np.array(rng.choice(("text", b"bytes", 7, 2.5, [], [[1, 2], [3, 4]])))
 
 
+def mutated_argument(rng, value):
+    """Return another value of the same kind, often one that cannot be; None if there is none."""
+    import torch
+
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return rng.choice((0, 1, -1, 2, 7, 20, 21, 1000, 2**31 - 1, 2**31, 2**40, 2**63))
+    if isinstance(value, float):
+        return rng.choice((0.0, -0.0, 1.0, -1.0, 1e-300, 1e300, 0.999, 1.001, math.nan, math.inf))
+    if isinstance(value, str):
+        return rng.choice(("", value.upper(), value + "x", " ", "a" * 100_000, "\0", "\ud800", "é"))
+    if isinstance(value, np.ndarray):
+        return mutated_array(rng, value)
+    if isinstance(value, torch.Tensor):
+        array = mutated_array(rng, value.detach().numpy())
+        if array.dtype.kind not in "biufc" or array.dtype == np.uint64:
+            return None
+        return torch.from_numpy(np.ascontiguousarray(array))
+    if isinstance(value, list | tuple) and value:
+        items = list(value)
+        place = rng.randrange(len(items))
+        kind = rng.randrange(5)
+        if kind == 0:
+            items.pop(place)
+        elif kind == 1:
+            items.append(items[place])
+        elif kind == 2:
+            items = []
+        elif kind == 3:
+            items[place] = rng.choice((None, -1, 99, 2**40, 1.5, math.nan, "x", [], items, {}))
+        else:
+            changed = mutated_argument(rng, items[place])
+            items[place] = items[place] if changed is None else changed
+        return type(value)(items)
+    if isinstance(value, dict) and value:
+        return mutated_tree(rng, value) if _is_plain(value) else dict(list(value.items())[1:])
+    return None
+
+
+def _is_plain(document):
+    """Return whether a document is made of what JSON has."""
+    if isinstance(document, dict):
+        return all(map(_is_plain, document.values()))
+    if isinstance(document, list):
+        return all(map(_is_plain, document))
+    return document is None or isinstance(document, str | int | float)
+
+
 VALUES = (
     *(None, True, False, 0, -1, 3, 2**31, 10**9, 10**18, 10**30, 0.5, -0.5, 1e300, math.nan),
     *(math.inf, "", "x", "a" * 20_000, "../../etc/passwd", "\x1b[31m", "<script>alert(1)</script>"),

@@ -1,9 +1,12 @@
 """A small share of the fuzzer, from the same seeds each time, and every past finding again."""
 
+import json
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
+import calls
 import pytest
 
 import fuzz
@@ -18,6 +21,29 @@ def test_no_mutated_input_crashes_hangs_or_gives_a_traceback(kind, count):
     assert findings == {}
     assert sum(tally.values()) == count
     assert tally["refused"] > 0
+
+
+def test_every_public_name_is_fuzzed(tmp_path):
+    """Of docs/api and of the rooms' faces; a new name needs good arguments in calls.py."""
+    fuzzed = {name for name, _, _ in calls.public_calls(tmp_path)}
+    documented = set(calls.documented_names())
+    assert sorted(documented - fuzzed - calls.RESULTS) == []
+    assert calls.RESULTS - documented == set()
+
+
+def test_fuzz_goes_on_where_it_was_stopped(monkeypatch, tmp_path):
+    ranges = []
+
+    def run(kind, count, first):
+        ranges.append((first, count))
+        return Counter(ok=count - 1, traceback=1), {first: "KeyError: x"}
+
+    monkeypatch.setattr(fuzz, "run", run)
+    fuzz.go_on("files", 150, tmp_path / "fuzz.json")
+    about = fuzz.go_on("files", 260, tmp_path / "fuzz.json")
+    assert ranges == [(0, 100), (100, 50), (150, 100), (250, 10)]
+    assert (about["cases"], about["ended"]) == (260, {"ok": 256, "traceback": 4})
+    assert json.loads((tmp_path / "fuzz.json").read_text()) == {"files": about}
 
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)

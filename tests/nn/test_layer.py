@@ -425,7 +425,7 @@ def test_layer_without_bias_has_none():
     [
         ({"in_channels": 0}, r"in_channels must be a positive integer \(got 0\)"),
         ({"out_channels": -1}, r"out_channels must be a positive integer \(got -1\)"),
-        ({"message": "sum"}, r"message must be one of paper, released \(got 'sum'\)"),
+        ({"message": "sum"}, r"message must be one of paper, released or a Module \(got 'sum'\)"),
         ({"gate": "both"}, r"gate must be one of none, scalar, vector \(got 'both'\)"),
         ({"agg_m": "median"}, r"agg_m must be one of closest, mean, .*\(got 'median'\)"),
         ({"agg_s": "closest"}, r"agg_s must be one of mean, min, max, sum \(got 'closest'\)"),

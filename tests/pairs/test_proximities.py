@@ -277,7 +277,7 @@ def test_bad_pairs_are_named(pairs, message):
         ({"weights": "cost"}, r"weights must be one of strength, length \(got 'cost'\)"),
         ({"method": "fast"}, r"method must be one of auto, exact, estimated \(got 'fast'\)"),
         ({"max_hops": 0}, r"max_hops must be a positive integer \(got 0\)"),
-        ({"max_hops": 2.0}, r"max_hops must be a positive integer \(got 2.0\)"),
+        ({"max_hops": 2.0}, r"max_hops must be an integer \(got 2.0\)"),
         ({"num_threads": 0}, r"num_threads must be a positive integer \(got 0\)"),
     ],
 )

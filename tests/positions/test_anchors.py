@@ -137,13 +137,13 @@ def test_arrays_are_read_only():
         ({"num_nodes": 5, "c": -1.0}, "c must be a positive number"),
         ({"num_nodes": 5, "c": math.nan}, "c must be a finite number"),
         ({"num_nodes": 5, "num_sets": 0}, "num_sets must be a positive integer"),
-        ({"num_nodes": 5, "num_sets": 2.5}, r"num_sets must be a positive integer \(got 2.5\)"),
+        ({"num_nodes": 5, "num_sets": 2.5}, r"num_sets must be an integer or None \(got 2.5\)"),
         ({"num_nodes": 5, "scheme": "other"}, "scheme must be one of bernoulli, fixed"),
-        ({"num_nodes": 2.7}, r"num_nodes must be a positive integer \(got 2.7\)"),
-        ({"num_nodes": True}, r"num_nodes must be a positive integer \(got True\)"),
+        ({"num_nodes": 2.7}, r"num_nodes must be an integer or a sequence, .* \(got 2.7\)"),
+        ({"num_nodes": True}, r"num_nodes must be an integer or a sequence, .* \(got True\)"),
         (
             {"num_nodes": [2.7, 3], "num_sets": 4},
-            "num_nodes must be a positive integer, or several",
+            "num_nodes must be an integer or a sequence, each an integer",
         ),
     ],
 )

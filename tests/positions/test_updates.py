@@ -222,8 +222,11 @@ OPEN = anchor_distances(Graph.from_edges([(0, 1), (1, 2), (2, 3)]), [[0], [1]])
 @pytest.mark.parametrize(
     ("changes", "match"),
     [
-        ({"updated_from": OPEN}, "updated_from must be .earlier result, edges"),
-        ({"updated_from": (1, [])}, r"updated_from must begin with AnchorDistances \(got int\)"),
+        ({"updated_from": OPEN}, "updated_from must be a tuple of .an AnchorDistances, an array"),
+        (
+            {"updated_from": (1, [])},
+            r"updated_from must be a tuple of \(an AnchorDistances, an array\) or None \(got \(1",
+        ),
         (
             {"updated_from": (OPEN, [(0, 2)])},
             r"edge \(0, 2\), said to be added, is not in the graph",

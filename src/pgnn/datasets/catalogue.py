@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 
+from pgnn.checks import checked
 from pgnn.datasets.email import FILES as EMAIL_FILES
 from pgnn.datasets.email import load_email
 from pgnn.datasets.features import Standardize, check_standardize
@@ -56,6 +57,7 @@ _ROWS = (
 _CATALOGUE = {row.name: row for row in _ROWS}
 
 
+@checked
 def load(
     name: str,
     *,
@@ -105,6 +107,7 @@ def load(
     raise PGNNError(f"there is no data set {name!r}; the names are {', '.join(DATASETS)}")
 
 
+@checked
 def describe(data_dir: str | os.PathLike[str] | None = None) -> list[DatasetInfo]:
     """List the data sets in the order of the paper; nothing is read or downloaded.
 

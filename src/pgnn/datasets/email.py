@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pgnn.checks import checked
 from pgnn.datasets.numbers import expect, parse_integers
 from pgnn.datasets.parts import components, split
 from pgnn.datasets.places import RemoteFile, obtain, read_bytes
@@ -32,6 +33,7 @@ class Counts:
 COUNTS = Counts()
 
 
+@checked
 def load_email(data_dir: str | os.PathLike[str] | None = None) -> list[Graph]:
     """Load the 7 email graphs; a node is a person, its label the person's department.
 

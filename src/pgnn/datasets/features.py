@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pgnn.checks import checked
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 
@@ -48,6 +49,7 @@ def standardized(x: NDArray[np.float64], how: Standardize) -> NDArray[np.float32
     return (centred / deviation).astype(np.float32)
 
 
+@checked
 def with_constant_features(graphs: Sequence[Graph]) -> list[Graph]:
     """Give every node the one feature 1.0: the inductive columns of graphs without features.
 
@@ -58,6 +60,7 @@ def with_constant_features(graphs: Sequence[Graph]) -> list[Graph]:
     return [replace(graph, x=np.ones((graph.num_nodes, 1), dtype=np.float32)) for graph in graphs]
 
 
+@checked
 def with_one_hot_features(graphs: Sequence[Graph]) -> list[Graph]:
     """Give every node a feature of its own: the transductive ("-T") columns of the paper.
 

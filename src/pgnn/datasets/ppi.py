@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pgnn.checks import checked
 from pgnn.datasets.features import Standardize, check_standardize, standardized
 from pgnn.datasets.numbers import expect
 from pgnn.datasets.parts import components, split
@@ -63,6 +64,7 @@ class Tables(NamedTuple):
     features: NDArray[np.bool_]
 
 
+@checked
 def load_ppi(
     data_dir: str | os.PathLike[str] | None = None, *, standardize: Standardize = "feature"
 ) -> list[Graph]:

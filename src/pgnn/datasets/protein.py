@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from pgnn.checks import one_of
+from pgnn.checks import checked, one_of
 from pgnn.datasets.features import Standardize, check_standardize, standardized
 from pgnn.datasets.numbers import expect, parse_floats, parse_integers
 from pgnn.datasets.parts import split
@@ -55,6 +55,7 @@ class Tables:
     labels: NDArray[np.int64]
 
 
+@checked
 def load_protein(
     data_dir: str | os.PathLike[str] | None = None,
     *,

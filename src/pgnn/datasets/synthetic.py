@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pgnn.checks import integer, positive_integer
+from pgnn.checks import as_generator, checked, fits_memory, integer, positive_integer
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 
 
+@checked
 def grid(rows: int = 20, columns: int = 20) -> Graph:
     """Build a grid; node `i * columns + j` stands in row i, column j. The paper's is 20 x 20.
 
@@ -21,6 +22,7 @@ def grid(rows: int = 20, columns: int = 20) -> Graph:
     """
     positive_integer("rows", rows)
     positive_integer("columns", columns)
+    fits_memory("rows" if rows > columns else "columns", max(rows, columns), 60 * rows * columns)
     node = np.arange(rows * columns).reshape(rows, columns)
     across = np.stack([node[:, :-1].ravel(), node[:, 1:].ravel()], axis=1)
     down = np.stack([node[:-1].ravel(), node[1:].ravel()], axis=1)
@@ -28,6 +30,7 @@ def grid(rows: int = 20, columns: int = 20) -> Graph:
     return Graph.from_edges(edges, node.size, x=np.ones((node.size, 1), dtype=np.float32))
 
 
+@checked
 def communities(
     num_communities: int = 20,
     size: int = 20,
@@ -63,8 +66,9 @@ def communities(
     integer("size", size, at_least=3)
     if isinstance(rewire, bool) or not isinstance(rewire, int | float) or not 0 <= rewire <= 1:
         raise PGNNError(Parameter("rewire"), f" must be a probability from 0 to 1 (got {rewire!r})")
-    generator = np.random.default_rng(rng)
+    generator = as_generator(rng)
     num_nodes = num_communities * size
+    fits_memory("size", size, 100 * num_nodes * size)
     edges = _rewired(_caveman_edges(num_communities, size), num_nodes, rewire, generator)
     return Graph.from_edges(
         edges,

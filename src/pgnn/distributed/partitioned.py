@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pgnn.checks import true_or_false
+from pgnn.checks import checked, integer, true_or_false
 from pgnn.distributed.agreement import Alone, Exchanging, agreed, shared
 from pgnn.distributed.group import current_group
 from pgnn.distributed.numbering import Numbered, number_share, starts_of
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
-from pgnn.graph.arrays import sealed
+from pgnn.graph.arrays import check_array, sealed
 from pgnn.graph.columns import Column, as_array
 from pgnn.graph.graph import check_graph
 from pgnn.io.shares import open_shares
@@ -23,6 +23,10 @@ from pgnn.io.write import StrPath, as_path
 _SENT_PAIRS = 1 << 20  # edges sent at once
 
 
+_KINDS = {"starts": np.int64, "indptr": np.int64, "indices": np.uint32, "ghosts": np.int32}
+
+
+@checked
 @dataclass(frozen=True, eq=False, repr=False)
 class PartitionedGraph:
     """One rank's part of a graph: the rows of nodes `first` to `first + len(indptr) - 2`.
@@ -64,8 +68,35 @@ class PartitionedGraph:
     dropped_repeats: int = 0
 
     def __post_init__(self) -> None:
+        for name, dtype in _KINDS.items():
+            check_array(name, getattr(self, name), dtype)
+        check_array("node_ids", self.node_ids)
+        self._check_rows()
         for name in ("starts", "indptr", "indices", "ghosts", "node_ids"):
             object.__setattr__(self, name, sealed(getattr(self, name)))
+
+    def _check_rows(self) -> None:
+        """Refuse arrays by which a search would read the wrong memory."""
+        own = int(self.indptr[-1]) if self.indptr.size else -1
+        fits = (
+            self.starts.shape == (self.group.size + 1,)
+            and (np.diff(self.starts) >= 0).all()
+            and self.starts[0] >= 0
+            and self.starts[-1] < 2**31
+            and self.indptr.shape == (np.diff(self.starts)[self.group.rank] + 1,)
+            and self.indptr[0] == 0
+            and (np.diff(self.indptr) >= 0).all()
+            and own == len(self.indices)
+            and int(self.indices.max(initial=0)) < max(1, self.num_own + len(self.ghosts))
+            and (np.diff(self.ghosts) > 0).all()
+            and (self.ghosts.size == 0 or 0 <= self.ghosts[0] <= self.ghosts[-1] < self.num_nodes)
+            and len(self.node_ids) == self.num_own
+        )
+        if not fits:
+            raise PGNNError(
+                "the arrays of a PartitionedGraph do not fit each other; make one with "
+                "read_partitioned_graph or partition"
+            )
 
     @property
     def num_nodes(self) -> int:
@@ -82,8 +113,10 @@ class PartitionedGraph:
         """How many nodes this rank has."""
         return len(self.indptr) - 1
 
+    @checked
     def neighbors(self, place: int) -> NDArray[np.int32]:
         """Return the sorted neighbours of the own node at a place, counted from `first`."""
+        integer("place", place, at_least=0, at_most=self.num_own - 1)
         local = self.indices[self.indptr[place] : self.indptr[place + 1]].astype(np.int64)
         nodes = np.where(local < self.num_own, local + self.first, 0)
         away = local >= self.num_own
@@ -97,12 +130,13 @@ class PartitionedGraph:
         return f"PartitionedGraph({', '.join(parts)})"
 
 
+@checked
 def read_partitioned_graph(
     path: StrPath,
     *,
     source: Column | None = None,
     target: Column | None = None,
-    weight: Column | None = None,
+    weight: Column | bool | None = None,
     directed: bool | None = None,
     header: bool | None = None,
     group: Exchanging | None = None,
@@ -157,6 +191,7 @@ def read_partitioned_graph(
     return _build(group, numbered, ids, one_way)
 
 
+@checked
 def partition(graph: Graph, *, group: Exchanging | None = None) -> PartitionedGraph:
     """Take this rank's part of a graph that each rank has whole; all ranks call it together.
 

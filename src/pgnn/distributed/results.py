@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pgnn.checks import integer
+from pgnn.checks import checked, integer
 from pgnn.distributed.agreement import Exchanging, agreed
 from pgnn.distributed.partitioned import resolve_group
 from pgnn.errors import Parameter, PGNNError
@@ -31,6 +31,7 @@ from pgnn.positions.distances import AnchorDistances
 SUMMARY = "distances.json"
 
 
+@checked
 @dataclass(frozen=True)
 class Summary:
     """What `distances.json` says.
@@ -84,6 +85,7 @@ def check_folder(folder: Path) -> None:
         raise PGNNError(f"{folder}: is not empty; give a new folder as ", Parameter("out"))
 
 
+@checked
 def write_distances(
     folder: StrPath,
     distances: AnchorDistances,
@@ -134,6 +136,7 @@ def part_name(part: int, num_parts: int) -> str:
     return f"part-{part:04d}-of-{num_parts:04d}.npz"
 
 
+@checked
 def read_distances(folder: StrPath) -> StoredDistances:
     """Read what `pgnn distances` or `write_distances` wrote, all parts, in one process.
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgnn.checks import fits_memory
+from pgnn.checks import checked, fits_memory
 from pgnn.distributed.agreement import agreed, shared
 from pgnn.distributed.kernels import parts as kernels
 from pgnn.distributed.partitioned import PartitionedGraph
@@ -43,6 +43,7 @@ class Traffic:
     num_levels: int = 0
 
 
+@checked
 def partitioned_distances(
     graph: PartitionedGraph,
     sets: AnchorSets | Sequence[ArrayLike],

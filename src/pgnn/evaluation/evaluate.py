@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgnn import checks
+from pgnn.checks import checked
 from pgnn.errors import Parameter, PGNNError
 from pgnn.evaluation.judging import (
     MODEL,
@@ -109,6 +110,7 @@ class Evaluation:
         return document | {"graph": asdict(self.graph), "without_lone": others, "time": time}
 
 
+@checked
 def evaluate(
     run: Run,
     graph: Graph,
@@ -294,7 +296,12 @@ def _each_once(
     kept = np.sort(first)
     if labels is None:
         return pairs[kept], None, len(pairs) - len(kept)
-    truth = np.asarray(labels).astype(bool)
+    truth = checks.numbers("labels", labels, None).astype(bool)
+    if truth.shape != (len(pairs),):
+        raise PGNNError(
+            Parameter("labels"),
+            f" must have one entry per pair, [{len(pairs)}] (got {list(truth.shape)})",
+        )
     other = np.flatnonzero(truth != truth[first][which])
     if len(other):
         u, v = id_array(graph)[pairs[other[0]]].tolist()
@@ -309,7 +316,7 @@ def _with_negatives(
 ) -> PairSet:
     """Return links and as many pairs of another kind that no edge of the whole graph joins."""
     joined = sorted_distinct(unordered_codes(graph.edges().astype(np.int64)))
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(checks.integer("seed", seed, at_least=0))
     drawn = draw_negatives(generator, seen, joined, len(links), kind=kind)
     return PairSet.join(links, drawn)
 

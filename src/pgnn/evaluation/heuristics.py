@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pgnn.checks import checked
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.pairs.codes import Pairs, as_pairs, edge_codes, is_among
@@ -115,6 +116,7 @@ def _spelling(name: str) -> str:
     return "".join(filter(str.isalnum, name.lower()))
 
 
+@checked
 def heuristic_scores(graph: Graph, pairs: ArrayLike, name: str) -> Scores:
     """Score node pairs by the structure of the graph; a higher score is a likelier link.
 
@@ -181,6 +183,7 @@ def heuristic_scores(graph: Graph, pairs: ArrayLike, name: str) -> Scores:
     return question.katz() if name == "katz" else question.of_proximities()[name]
 
 
+@checked
 def all_heuristics(graph: Graph, pairs: ArrayLike) -> dict[str, Scores]:
     """Score node pairs by every heuristic at once, which costs little more than one of them.
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgnn.checks import integer, number
-from pgnn.errors import PGNNError
+from pgnn.checks import as_generator, checked, integer, number
+from pgnn.errors import Parameter, PGNNError
 from pgnn.evaluation.calibration import brier_score, calibration_error
 from pgnn.evaluation.heuristics import all_heuristics
 from pgnn.evaluation.metrics import (
@@ -43,6 +43,7 @@ _MOST_PAIRS = 200_000  # of a graph, that heuristics are judged by: half a minut
 _ROC_POINTS = 200
 
 
+@checked
 @dataclass(frozen=True)
 class Judgement:
     """How good scores of some pairs are.
@@ -60,6 +61,7 @@ class Judgement:
     metrics: dict[str, float]
     roc: dict[str, list[float]] | None = None
 
+    @checked
     def with_metrics(self, more: Mapping[str, float]) -> Judgement:
         """Return it with more metrics."""
         return replace(self, metrics=self.metrics | dict(more))
@@ -69,6 +71,7 @@ class Judgement:
         return {"num_pairs": self.num_pairs, "metrics": self.metrics, "roc": self.roc}
 
     @classmethod
+    @checked
     def from_json(cls, document: Mapping[str, Any], num_pairs: int) -> Judgement:
         """Read what `to_json` gave; `num_pairs` where an older version did not say.
 
@@ -110,6 +113,7 @@ def read_curve(roc: Any) -> dict[str, list[float]] | None:
     return rates
 
 
+@checked
 def judge(labels: ArrayLike, scores: ArrayLike) -> dict[str, float]:
     """Return ROC AUC, average precision, Hits@K and MRR of scores of pairs.
 
@@ -124,6 +128,7 @@ def judge(labels: ArrayLike, scores: ArrayLike) -> dict[str, float]:
     return metrics | {"mrr": mrr(labels, scores)}
 
 
+@checked
 def judge_graphs(pair_sets: Sequence[PairSet], scores: Sequence[Scores]) -> Judgement:
     """Judge scores of the pairs of one graph or of several; of several, metrics are means.
 
@@ -133,6 +138,11 @@ def judge_graphs(pair_sets: Sequence[PairSet], scores: Sequence[Scores]) -> Judg
     Raises:
         PGNNError: If no graph has positive and negative pairs.
     """
+    if len(pair_sets) != len(scores):
+        raise PGNNError(
+            Parameter("scores"),
+            f" must have one entry per graph, {len(pair_sets)} (got {len(scores)})",
+        )
     both = [
         (pairs.labels, values)
         for pairs, values in zip(pair_sets, scores, strict=True)
@@ -261,7 +271,7 @@ def judge_more(
     if sides is None or sides.same or not pairs.labels.any():
         return {}
     links = sides.left_first(pairs.positives)
-    nodes = np.random.default_rng(rng).permutation(np.unique(links[:, 0]))
+    nodes = as_generator(rng).permutation(np.unique(links[:, 0]))
     nodes = nodes[: max(1, _PER_NODE_PAIRS // len(sides.right_nodes))]
     ranked = np.stack(
         [np.repeat(nodes, len(sides.right_nodes)), np.tile(sides.right_nodes, len(nodes))], axis=1
@@ -406,7 +416,9 @@ def score_heuristics(
     Of a graph with very many pairs a sample is scored. A heuristic that one of the graphs is too
     large for is left out.
     """
-    generator = np.random.default_rng(rng)
+    generator = as_generator(rng)
+    if len(tested) == 0:
+        raise PGNNError(Parameter("tested"), " must be at least one graph and its pairs")
     rows = [_sample(pairs, _MOST_PAIRS, generator) for _, pairs in tested]
     pair_sets = [
         PairSet(pairs.pairs[chosen], pairs.labels[chosen])
@@ -420,6 +432,7 @@ def score_heuristics(
     return Peers(rows, pair_sets, {name: [each[name] for each in scored] for name in names})
 
 
+@checked
 def judge_heuristics(
     tested: Sequence[tuple[Graph, PairSet]], *, rng: int | np.random.Generator = 0
 ) -> dict[str, Judgement]:
@@ -513,7 +526,7 @@ def hide_pairs(
     seen = graph.with_edges(~hidden) if hidden.any() else graph
     if labels is None:
         joined = sorted_distinct(np.concatenate([unordered_codes(edges), codes_asked]))
-        generator = np.random.default_rng(rng)
+        generator = as_generator(rng)
         others = draw_negatives(generator, seen, joined, len(pairs), kind=negatives)
         return seen, PairSet.join(pairs, others), int(hidden.sum())
     return seen, PairSet(pairs, labels), int(hidden.sum())

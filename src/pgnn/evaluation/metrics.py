@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pgnn import checks
+from pgnn.checks import as_generator, checked, numbers
 from pgnn.errors import Parameter, PGNNError
 
 _BOOTSTRAP_WORK = 20_000_000  # pairs drawn in all samples: a second at most
@@ -16,6 +17,7 @@ _SAMPLE_WORK = 2000  # pairs that drawing one sample of a graph is worth
 _ROUNDING = 1e-5  # of scores near 1, made by several layers of sums in float32
 
 
+@checked
 def pair_metrics(labels: ArrayLike, scores: ArrayLike) -> dict[str, float]:
     """Return the area under the ROC curve and the average precision.
 
@@ -63,6 +65,7 @@ def _counts_by_score(
     return np.cumsum(truth[order], dtype=np.int64)[ends], ends.astype(np.int64) + 1
 
 
+@checked
 def roc_auc(labels: ArrayLike, scores: ArrayLike, *, groups: ArrayLike | None = None) -> float:
     """Return the area under the ROC curve: how often a positive outscores a negative.
 
@@ -159,7 +162,7 @@ def auc_interval(
     """
     truth, values = _check(labels, scores)
     parts = _both_kinds(truth, groups)
-    areas = _bootstrap_areas(truth, [values], parts, np.random.default_rng(rng))[0]
+    areas = _bootstrap_areas(truth, [values], parts, as_generator(rng))[0]
     return _interval(roc_auc(truth, values, groups=groups), areas, confidence)
 
 
@@ -192,7 +195,7 @@ def auc_difference(
     truth, first = _check(labels, scores)
     _, second = _check(labels, others)
     parts = _both_kinds(truth, groups)
-    one, two = _bootstrap_areas(truth, [first, second], parts, np.random.default_rng(rng))
+    one, two = _bootstrap_areas(truth, [first, second], parts, as_generator(rng))
     value = roc_auc(truth, first, groups=groups) - roc_auc(truth, second, groups=groups)
     return _interval(value, one - two, confidence)
 
@@ -265,6 +268,7 @@ def _bootstrap_part(
     return areas
 
 
+@checked
 def hits_at(k: int, labels: ArrayLike, scores: ArrayLike) -> float:
     """Return the share of positives that rank among the first k against all negatives.
 
@@ -287,6 +291,7 @@ def hits_at(k: int, labels: ArrayLike, scores: ArrayLike) -> float:
     return float((_ranks(labels, scores) <= k).mean())
 
 
+@checked
 def mrr(labels: ArrayLike, scores: ArrayLike) -> float:
     """Return the mean over positives of 1 / rank among all negatives (ranked as in `hits_at`).
 
@@ -341,7 +346,7 @@ def _areas_by_group(
 
 def _check(labels: ArrayLike, scores: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """Return labels and finite scores of pairs of both classes."""
-    given, values = np.asarray(labels), np.asarray(scores, dtype=np.float64)
+    given, values = numbers("labels", labels, None), numbers("scores", scores)
     if given.ndim != 1 or given.shape != values.shape:
         raise PGNNError(
             "labels and scores must have one entry a pair "

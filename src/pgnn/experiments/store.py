@@ -45,10 +45,9 @@ class Store:
         """
         records = self._read()
         for record in records if self.path.name == RESULTS else ():
-            missing = [name for name in _NEEDED if record.get(name) is None]
-            if missing:
+            if missing := missing_of(record):
                 raise PGNNError(
-                    f"{self.path}: holds lines that are no records ({missing[0]} is missing)"
+                    f"{self.path}: holds lines that are no records ({missing} is missing)"
                 )
         return list(records)
 
@@ -112,7 +111,7 @@ class Store:
                 continue  # a run was killed while it wrote this line
             except (RecursionError, ValueError) as error:
                 raise PGNNError(f"{self.path}: is damaged ({error})") from error
-            problem = _problem(record)
+            problem = problem_of(record)
             if problem:
                 raise PGNNError(f"{self.path}: holds lines that are no records of runs ({problem})")
             records.append(record)
@@ -158,7 +157,7 @@ _NEEDED = ("column", "model", "protocol", "seed", "test_auc")  # of each run of 
 _LONGEST = 10_000  # characters of a text
 
 
-def _problem(record: Any) -> str | None:
+def problem_of(record: Any) -> str | None:
     """Say what is wrong with a line, or None."""
     if not isinstance(record, dict):
         return "a line is no table"
@@ -176,6 +175,11 @@ def _problem(record: Any) -> str | None:
         ):
             return f"{key} is of the wrong kind"
     return None
+
+
+def missing_of(record: dict[str, Any]) -> str | None:
+    """Say what a record of the paper's tables lacks, or None."""
+    return next((name for name in _NEEDED if record.get(name) is None), None)
 
 
 def _run_of(record: dict[str, Any]) -> tuple[Any, ...]:

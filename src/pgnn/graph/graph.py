@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import pgnn.graph.conversions as conversions
-from pgnn.checks import fits_memory, integer, one_of, true_or_false
+from pgnn.checks import checked, fits_memory, integer, one_of, true_or_false
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph.arrays import (
     REPEATS,
@@ -115,6 +115,8 @@ class Graph:
                     Parameter(name),
                     f" must have one entry per node, [{self.num_nodes}] (got [{len(array)}])",
                 )
+        if self.sides is not None and not isinstance(self.sides, Sides):
+            raise PGNNError(Parameter("sides"), " must be Sides; use with_sides")
         if self.sides is not None and len(self.sides.left) != self.num_nodes:
             raise PGNNError(Parameter("sides"), f" must have {self.num_nodes} nodes")
         if self.classes is not None:
@@ -131,6 +133,7 @@ class Graph:
     # ------------------------------------------------------------------ constructors
 
     @classmethod
+    @checked
     def from_edges(
         cls,
         edges: ArrayLike,
@@ -186,6 +189,7 @@ class Graph:
         )
 
     @classmethod
+    @checked
     def from_frame(
         cls,
         frame: conversions.Frame,
@@ -225,6 +229,7 @@ class Graph:
         return cls.from_edges(**parts._asdict(), repeats=repeats)
 
     @classmethod
+    @checked
     def from_networkx(
         cls, graph: nx.Graph, *, weight: str | None = "weight", repeats: Repeats = "shortest"
     ) -> Graph:
@@ -247,6 +252,7 @@ class Graph:
         return cls.from_edges(**conversions.from_networkx(graph, weight)._asdict(), repeats=repeats)
 
     @classmethod
+    @checked
     def from_scipy(
         cls,
         matrix: sp.sparray,
@@ -274,6 +280,7 @@ class Graph:
         return cls.from_edges(**parts._asdict(), repeats=repeats)
 
     @classmethod
+    @checked
     def from_pyg(
         cls, data: Data, *, directed: bool | None = None, repeats: Repeats = "shortest"
     ) -> Graph:
@@ -290,6 +297,7 @@ class Graph:
         return cls.from_edges(**conversions.from_pyg(data, directed)._asdict(), repeats=repeats)
 
     @staticmethod
+    @checked
     def disjoint_union(graphs: Sequence[Graph]) -> Graph:
         """Put graphs side by side in one graph: the nodes of `graphs[0]` first, then `graphs[1]`'s.
 
@@ -430,6 +438,7 @@ class Graph:
         names = [*self.classes.tolist(), None]  # -1 is the last
         return [names[label] for label in self.y.tolist()]
 
+    @checked
     def neighbors(self, node: int) -> NDArray[np.int32]:
         """Sorted neighbours of one node."""
         if integer("node", node, at_least=0) >= self.num_nodes:
@@ -460,6 +469,7 @@ class Graph:
             weights=None if self.weights is None else turned.data,
         )
 
+    @checked
     def with_edges(self, kept: NDArray[np.integer] | NDArray[np.bool_]) -> Graph:
         """The graph with only these of its edges, named by their places in `edges()`.
 
@@ -484,6 +494,7 @@ class Graph:
         )
         return replace(self, indptr=rows.indptr, indices=rows.indices, weights=rows.weights)
 
+    @checked
     def with_sides(self, types: ArrayLike, between: Sequence[str] | None = None) -> Graph:
         """The graph with two kinds of nodes: links are then asked about across them only.
 

@@ -73,7 +73,7 @@ def _from_matrix(value: Any, repeats: Repeats) -> Graph:
         matrix = check_array(
             value, accept_sparse=("coo", "csr", "csc"), ensure_non_negative=True, input_name="X"
         )
-    except ValueError as error:
+    except (ValueError, TypeError, RuntimeError) as error:  # the latter two of tensors
         raise PGNNError(name, f" must be a graph or an adjacency matrix ({error})") from error
     if matrix.shape[0] != matrix.shape[1]:
         raise PGNNError(
@@ -81,7 +81,9 @@ def _from_matrix(value: Any, repeats: Repeats) -> Graph:
             f" must be a square adjacency matrix (got shape {matrix.shape}); "
             "make a graph of an edge list with pgnn.Graph.from_edges",
         )
-    return Graph.from_scipy(sp.coo_array(matrix), repeats=repeats)
+    return Graph.from_scipy(
+        matrix if sp.issparse(matrix) else sp.coo_array(matrix), repeats=repeats
+    )
 
 
 def with_labels(graph: Graph, y: ArrayLike | None) -> Graph:

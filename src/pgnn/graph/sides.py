@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pgnn import checks
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph.columns import plain_name
 
@@ -171,7 +172,7 @@ def sides_of_types(types: ArrayLike, between: Sequence[str] | None = None) -> Si
         >>> sides_of_types(["reader", "book", "book", "shop"], ("reader", "book"))
         Sides(reader=1, book=2)
     """
-    words = np.asarray(types).astype(str)
+    words = checks.numbers("types", types, None).astype(str)
     kinds, first = np.unique(words, return_index=True)
     kinds = kinds[np.argsort(first)]
     kinds = kinds[kinds != ""]

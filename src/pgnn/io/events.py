@@ -11,6 +11,8 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pgnn import checks
+from pgnn.checks import checked
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.graph.arrays import Repeats, as_written_ids
@@ -66,6 +68,7 @@ class Events:
     between: str | Sequence[str] | None = None
 
     @classmethod
+    @checked
     def of(
         cls,
         source: Sequence[Any],
@@ -87,8 +90,13 @@ class Events:
         if np.isnan(moments).any():
             bad = int(np.flatnonzero(np.isnan(moments))[0])
             raise PGNNError(Parameter("times"), f"[{bad}] is {times[bad]!r}, which is no time")
-        ends = [pl.Series(list(ids), dtype=_kind(ids)) for ids in (source, target)]
-        numbers = None if weights is None else np.asarray(weights, dtype=np.float64)
+        try:
+            ends = [pl.Series(list(ids), dtype=_kind(ids)) for ids in (source, target)]
+        except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
+            raise PGNNError(
+                Parameter("source"), " and ", Parameter("target"), " must be integers or texts"
+            ) from error
+        numbers = None if weights is None else checks.numbers("weights", weights)
         names = ("source", "target", None if weights is None else "weight", "time")
         rows = EdgeRows(ends[0], ends[1], numbers, moments, scale, names, None, 3, None)
         return cls(Path("events"), rows, directed=directed, strengths=strengths)
@@ -114,6 +122,7 @@ class Events:
         first, second = to_common_kind([self.rows.first, self.rows.second])
         return number_nodes(first, second)[0].astype(np.int64)
 
+    @checked
     def graph(self, *, before: float | None = None) -> Graph:
         """Return the graph of all events, or of those before a moment.
 
@@ -122,8 +131,11 @@ class Events:
         """
         return self.graph_with_notes(before=before)[0]
 
+    @checked
     def graph_with_notes(self, *, before: float | None = None) -> tuple[Graph, ReadNotes]:
         """Return the same, and how it was read."""
+        if before is not None:
+            checks.number("before", before)
         kept = np.ones(len(self), dtype=bool) if before is None else self.times < before
         if not kept.any():
             when = "" if before is None else f" before {self.scale.shown(before)}"
@@ -152,6 +164,7 @@ class Events:
             self.until,
         )
 
+    @checked
     def places(self, graph: Graph) -> NDArray[np.int64]:
         """Return the two nodes of each event in a graph, by their ids; -1 where it has none."""
         import polars as pl
@@ -167,6 +180,7 @@ def _kind(ids: Sequence[Any]) -> Any:
     return pl.String if any(isinstance(name, str) for name in ids) else pl.Int64
 
 
+@checked
 def read_events(
     path: StrPath, time: Column, *, until: str | None = None, **how: Unpack[HowToRead]
 ) -> Events:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from pgnn.checks import checked
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.graph.arrays import Repeats
@@ -55,12 +56,13 @@ if TYPE_CHECKING:
 MOST_ALONE = 0.1  # share of lines that share no id with another, in files where most do
 
 
+@checked
 def read_graph(
     path: StrPath,
     *,
     source: Column | None = None,
     target: Column | None = None,
-    weight: Column | None = None,
+    weight: Column | bool | None = None,
     directed: bool | None = None,
     header: bool | None = None,
     features: StrPath | None = None,
@@ -173,6 +175,7 @@ class HowToRead(TypedDict, total=False):
     repeats: Repeats
 
 
+@checked
 def read_graph_with_notes(path: StrPath, **how: Unpack[HowToRead]) -> tuple[Graph, ReadNotes]:
     r"""Read a graph as `read_graph` does, and say how the file was read.
 

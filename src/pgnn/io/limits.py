@@ -9,7 +9,7 @@ import zipfile
 import zlib
 from pathlib import Path
 
-from pgnn.checks import total_memory
+from pgnn.checks import checked, total_memory
 from pgnn.errors import PGNNError
 
 MAX_COLUMNS = 100_000
@@ -29,6 +29,7 @@ MAX_EMPTY_NODES = 10_000_000
 _CHUNK = 1 << 20
 
 
+@checked
 def read_file(path: Path, *, pipes: bool = False) -> bytes:
     """Return what a file holds.
 

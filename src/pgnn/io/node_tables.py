@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from pgnn.checks import checked
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph.columns import Column, as_array, plain_name, to_common_kind
 from pgnn.io.tables import MISSING, NUMBER, Header, Problem, Table, read_table
@@ -139,6 +140,7 @@ class FeatureEncoding:
         return [column.to_json() for column in self.columns]
 
     @classmethod
+    @checked
     def from_json(cls, values: Any) -> FeatureEncoding:
         """Read what `to_json` gave.
 
@@ -365,6 +367,7 @@ def _type_place(table: Table, named: list[int], type_column: Column | None) -> i
     return None
 
 
+@checked
 def sha256_of(path: Path) -> str:
     """Return the hash of a file as it stands, compressed or not."""
     return hashlib.sha256(read_raw(path)).hexdigest()

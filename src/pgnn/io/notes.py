@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pgnn.checks import checked
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph.columns import PLAIN_INTEGER, known_pair, plain_name
 from pgnn.graph.sides import LEFT_RIGHT, Sides
@@ -103,6 +104,7 @@ no other line; header=False reads it as an edge)
     dropped_repeats: int = 0
     warnings: tuple[Problem, ...] = ()
 
+    @checked
     def line(self, word_for: Callable[[str], str | None] = lambda _: None) -> str:
         """Say it in one line.
 
@@ -142,6 +144,7 @@ no other line; header=False reads it as an edge)
         pieces = [f"{self.path.name}: {'; '.join(clauses)}", *self._on_the_header()]
         return PGNNError(*pieces).worded(word_for)
 
+    @checked
     def warned(self, word_for: Callable[[str], str | None] = lambda _: None) -> list[str]:
         """Return a line for each thing that looks wrong."""
         return [PGNNError(*pieces).worded(word_for) for pieces in self.warnings]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from pgnn.checks import checked
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.graph.arrays import as_written_ids
@@ -44,6 +45,7 @@ class PairTable:
     num_unknown: int = 0
 
 
+@checked
 def read_pairs(path: Path, graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.bool_] | None]:
     """Read pairs of ids of a graph's nodes from a table as `pgnn.read_graph` reads edges.
 
@@ -62,6 +64,7 @@ def read_pairs(path: Path, graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.
     return table.pairs, table.labels
 
 
+@checked
 def read_pair_table(path: Path, graph: Graph, *, skip_unknown: bool = False) -> PairTable:
     """Read pairs as `read_pairs` does, and say what was skipped.
 
@@ -162,6 +165,7 @@ def _only_first_unknown(indices: list[NDArray[np.int64]]) -> bool:
     return len(unknown[0]) > 1 and all(bool(each[0]) and not each[1:].any() for each in unknown)
 
 
+@checked
 def find_nodes(graph: Graph, names: Sequence[str]) -> NDArray[np.int64]:
     """Return the indices of nodes by the ids they have in their file.
 

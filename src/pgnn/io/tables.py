@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
+from pgnn.checks import checked
 from pgnn.errors import PGNNError
 from pgnn.graph.columns import Columns, as_id_column
 from pgnn.io.parquet import read_parquet
@@ -297,12 +298,14 @@ def as_text_table(
     return TextTable(text, rows[0], find_header(rows, positions, is_known))
 
 
+@checked
 def format_suffix(path: Path) -> str:
     """Return the suffix that tells the format, in lower case and without a final .gz."""
     lower = Path(path.name.lower())
     return Path(lower.stem).suffix if lower.suffix == ".gz" else lower.suffix
 
 
+@checked
 def has_column(path: Path, column: str | int) -> bool:
     """Whether a table has a column of this name, or at this position; false for no table."""
     suffix = format_suffix(path)

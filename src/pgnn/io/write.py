@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pgnn.checks import checked
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.graph.arrays import as_node_ids, as_written_ids
@@ -40,6 +41,7 @@ def as_path(path: StrPath, parameter: str) -> Path:
     return Path(path)
 
 
+@checked
 def make_folder(path: Path) -> None:
     """Make a folder, and those above it, unless it is there.
 
@@ -52,6 +54,7 @@ def make_folder(path: Path) -> None:
         raise PGNNError(f"{path}: is not a folder and cannot be made ({error.strerror})") from error
 
 
+@checked
 def check_place(path: Path) -> None:
     """Raise PGNNError if a file cannot be at `path`, as far as can be told without writing."""
     if not path.parent.is_dir():
@@ -159,6 +162,7 @@ _CSV_ROWS = 1 << 18  # written at once
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".npz")
 
 
+@checked
 def write_embeddings(path: StrPath, values: ArrayLike, ids: Graph | ArrayLike) -> None:
     """Write one row of numbers per node, with the node's own id.
 
@@ -192,6 +196,7 @@ def write_embeddings(path: StrPath, values: ArrayLike, ids: Graph | ArrayLike) -
     write_columns(file, columns, {"ids": names, "embeddings": matrix})
 
 
+@checked
 def write_scores(
     path: StrPath,
     pairs: ArrayLike,
@@ -248,6 +253,7 @@ def write_scores(
     write_columns(file, columns, columns)
 
 
+@checked
 def id_array(ids: Graph | ArrayLike) -> NDArray[Any]:
     """Return ids as int64 or strings; other objects (of a networkx graph) by their `str`."""
     if isinstance(ids, Graph):
@@ -282,6 +288,7 @@ def _as_floats(values: ArrayLike, parameter: str, length: int | None = None) -> 
     return array
 
 
+@checked
 def check_writable(path: Path) -> str:
     """Return which of `SUFFIXES` a path ends in; before long work, whose result needs a place.
 
@@ -295,6 +302,7 @@ def check_writable(path: Path) -> str:
     return suffix
 
 
+@checked
 def write_columns(
     path: Path, columns: dict[str, NDArray[Any]], arrays: dict[str, NDArray[Any]]
 ) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pgnn.checks import checked
 from pgnn.errors import Parameter, PGNNError
 from pgnn.memory.files import array_file
 from pgnn.memory.sizes import parse_size, say_size
@@ -19,6 +20,7 @@ _limit: int | None = None
 
 
 @contextmanager
+@checked
 def memory_limit(size: str | int | None) -> Iterator[None]:
     """Keep the resident memory of this process below a limit, as long as the context lasts.
 
@@ -77,6 +79,7 @@ def use_limit_here() -> None:
         array_file().use()
 
 
+@checked
 def rows_at_once(num_rows: int, row_bytes: int) -> int:
     """Return how many rows to work on at once: all, or while a limit is kept, a share of it.
 
@@ -89,6 +92,7 @@ def rows_at_once(num_rows: int, row_bytes: int) -> int:
     return max(1, min(num_rows, _limit // (32 * max(1, row_bytes))))
 
 
+@checked
 def least_needed(num_bytes: float, work: str) -> None:
     """Refuse work that cannot stay below the limit, before it begins.
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from pgnn.checks import one_of, positive_integer
+from pgnn.checks import MAX_LAYERS, channels, checked, integer, one_of
 from pgnn.errors import Parameter, PGNNError
 from pgnn.nn.layer import check_dropout
 from pgnn.nn.neighbours import attend_neighbours, neighbours_of, sum_neighbours
@@ -33,6 +33,7 @@ class Baseline(nn.Module):
 
     default_hidden: ClassVar[int]
 
+    @checked
     def __init__(
         self,
         in_channels: int,
@@ -45,10 +46,12 @@ class Baseline(nn.Module):
         super().__init__()
         if hidden_channels is None:
             hidden_channels = self.default_hidden
-        self.in_channels = positive_integer("in_channels", in_channels)
-        self.hidden_channels = positive_integer("hidden_channels", hidden_channels)
-        self.out_channels = positive_integer("out_channels", out_channels)
-        self.num_layers = positive_integer("num_layers", num_layers)
+        channels(
+            in_channels=in_channels, hidden_channels=hidden_channels, out_channels=out_channels
+        )
+        self.in_channels, self.hidden_channels = in_channels, hidden_channels
+        self.out_channels = out_channels
+        self.num_layers = integer("num_layers", num_layers, at_least=1, at_most=MAX_LAYERS)
         check_dropout(dropout)
         self.dropout = dropout
         self.input = nn.Linear(in_channels, hidden_channels)
@@ -78,6 +81,7 @@ class Baseline(nn.Module):
         for layer in self.layers:
             layer.reset_parameters()  # type: ignore[operator]
 
+    @checked
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
         """Return embeddings of all nodes.
 
@@ -101,6 +105,8 @@ class Baseline(nn.Module):
                 " must be int64 of shape [2, e] "
                 f"(got {edge_index.dtype} of shape {list(edge_index.shape)})",
             )
+        if x.dtype != self.input.weight.dtype:
+            raise PGNNError(Parameter("x"), f" must be {self.input.weight.dtype} (got {x.dtype})")
         h: Tensor = self.input(x)
         for position, layer in enumerate(self.layers):
             if position > 0:
@@ -251,6 +257,7 @@ _BASELINES: dict[str, type[Baseline]] = {
 }
 
 
+@checked
 def make_baseline(
     name: str, in_channels: int, *, out_channels: int = 32, dropout: float = 0.5
 ) -> Baseline:

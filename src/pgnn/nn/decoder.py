@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.utils.checkpoint import checkpoint
 
-from pgnn.checks import positive_integer
+from pgnn.checks import channels, checked
 from pgnn.errors import Parameter, PGNNError
 from pgnn.nn.pairs import Scale, has_kernels, pair_distances, pair_dots, pair_loss
 
@@ -24,10 +24,12 @@ class PairDecoder(nn.Module):
     def reset_parameters(self) -> None:
         """Set learned parameters to their initial values; there may be none."""
 
+    @checked
     def score(self, a: Tensor, b: Tensor) -> Tensor:
         """Return the logit `[m]` of each pair of rows of a and b, both `[m, k]`."""
         raise NotImplementedError
 
+    @checked
     def forward(self, z: Tensor, pairs: Tensor) -> Tensor:
         """Return the logits of node pairs.
 
@@ -44,6 +46,7 @@ class PairDecoder(nn.Module):
         _check(z, pairs)
         return self.logits(z, pairs.long())
 
+    @checked
     def loss(self, z: Tensor, pairs: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
         """Return the weighted sum of the binary cross-entropies of node pairs.
 
@@ -59,12 +62,15 @@ class PairDecoder(nn.Module):
         Raises:
             PGNNError: As for `forward`.
         """
+        _check_labels(pairs, labels, weights)
         return binary_cross_entropy_with_logits(
             self(z, pairs), labels, weight=weights, reduction="sum"
         )
 
+    @checked
     def logits(self, z: Tensor, pairs: Tensor) -> Tensor:
-        """Return the logits of checked pairs; a subclass may do without gathering rows."""
+        """Return the logits of pairs; a subclass may do without gathering rows."""
+        _check(z, pairs)
         learned = any(tensor.requires_grad for tensor in (z, *self.parameters()))
         if learned and torch.is_grad_enabled():
             # One gather: the gradient of each costs as much as z, however few the rows.
@@ -79,12 +85,14 @@ class PairDecoder(nn.Module):
 class _KernelDecoder(PairDecoder):
     """A decoder of dot products or distances, whose loss is one step of autograd on the CPU."""
 
+    @checked
     def loss(self, z: Tensor, pairs: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
         """Return the weighted sum of the binary cross-entropies of node pairs."""
         form = self._form()
         if form is None or not has_kernels(z):
             return super().loss(z, pairs, labels, weights)
         _check(z, pairs)
+        _check_labels(pairs, labels, weights)
         labels, weights = labels.to(z.dtype), weights.to(z.dtype)
         distances, scale = form
         return pair_loss(z, pairs.long(), labels, weights, distances=distances, scale=scale)
@@ -103,8 +111,10 @@ class DotDecoder(_KernelDecoder):
         tensor([11.,  5.])
     """
 
+    @checked
     def logits(self, z: Tensor, pairs: Tensor) -> Tensor:
         """Return the dot products of pairs."""
+        _check(z, pairs)
         return pair_dots(z, pairs)
 
     def _form(self) -> tuple[bool, Scale | None]:
@@ -138,8 +148,10 @@ class ScaledDotDecoder(_ScaledDecoder):
         [11.0]
     """
 
+    @checked
     def logits(self, z: Tensor, pairs: Tensor) -> Tensor:
         """Return the scaled dot products of pairs."""
+        _check(z, pairs)
         return self.scale * pair_dots(z, pairs) + self.bias
 
     def _form(self) -> tuple[bool, Scale | None]:
@@ -162,14 +174,17 @@ class DistanceDecoder(_ScaledDecoder):
         [-5.0]
     """
 
+    @checked
     def __init__(self, p: float = 2.0) -> None:
         super().__init__()
         if not p >= 1:
             raise PGNNError(Parameter("p"), f" must be a number >= 1 (got {p})")
         self.p = p
 
+    @checked
     def logits(self, z: Tensor, pairs: Tensor) -> Tensor:
         """Return the negated, scaled distances of pairs."""
+        _check(z, pairs)
         if self.p == 2:
             return self.bias - self.scale * pair_distances(z, pairs)
         return super().logits(z, pairs)
@@ -177,8 +192,10 @@ class DistanceDecoder(_ScaledDecoder):
     def _form(self) -> tuple[bool, Scale | None] | None:
         return (True, Scale(self.scale, self.bias)) if self.p == 2 else None
 
+    @checked
     def score(self, a: Tensor, b: Tensor) -> Tensor:
         """Return the negated, scaled distance of rows."""
+        _check_rows(a, b)
         distance: Tensor = torch.linalg.vector_norm(a - b, ord=self.p, dim=-1)
         return self.bias - self.scale * distance
 
@@ -207,9 +224,11 @@ class PairMLPDecoder(PairDecoder):
         (torch.Size([2]), torch.Size([2]))
     """
 
+    @checked
     def __init__(self, hidden: int = 16) -> None:
         super().__init__()
-        self.hidden = positive_integer("hidden", hidden)
+        channels(hidden=hidden)
+        self.hidden = hidden
         self.phi = nn.Linear(3, hidden)
         self.rho_hidden = nn.Linear(hidden, hidden)
         self.rho_out = nn.Linear(hidden, 1)
@@ -219,8 +238,10 @@ class PairMLPDecoder(PairDecoder):
         for linear in (self.phi, self.rho_hidden, self.rho_out):
             linear.reset_parameters()
 
+    @checked
     def score(self, a: Tensor, b: Tensor) -> Tensor:
         """Return rho of the pooled features of rows."""
+        _check_rows(a, b, self.phi.weight.dtype)
         rows = max(1, _BLOCK_NUMBERS // (a.shape[1] * self.hidden))
         if len(a) <= rows:
             pooled = self._pool(a, b)
@@ -242,6 +263,29 @@ class PairMLPDecoder(PairDecoder):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(hidden={self.hidden})"
+
+
+def _check_rows(a: Tensor, b: Tensor, dtype: torch.dtype | None = None) -> None:
+    """Refuse rows that are not of equal shape, or not of the type of the decoder."""
+    fits = a.ndim == 2 and a.shape[1] > 0 and a.shape == b.shape and a.is_floating_point()
+    if not fits or a.dtype != b.dtype or (dtype is not None and a.dtype != dtype):
+        kind = "floating-point" if dtype is None else str(dtype)
+        raise PGNNError(
+            Parameter("a"),
+            " and ",
+            Parameter("b"),
+            f" must be {kind} rows of one shape [m, k] (got {a.dtype} of shape {list(a.shape)} "
+            f"and {b.dtype} of shape {list(b.shape)})",
+        )
+
+
+def _check_labels(pairs: Tensor, labels: Tensor, weights: Tensor) -> None:
+    for name, tensor in (("labels", labels), ("weights", weights)):
+        if tensor.shape != pairs.shape[:1] or tensor.is_complex() or tensor.is_sparse:
+            raise PGNNError(
+                Parameter(name),
+                f" must be one number per pair, [{len(pairs)}] (got {list(tensor.shape)})",
+            )
 
 
 def _check(z: Tensor, pairs: Tensor) -> None:

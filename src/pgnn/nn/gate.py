@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from pgnn.checks import channels, checked
+from pgnn.errors import Parameter, PGNNError
+
 
 class Gate(nn.Module):
     r"""A learned function of the proximity: s -> Linear(ReLU(Linear(s))), one number or a vector.
@@ -15,8 +18,10 @@ class Gate(nn.Module):
         out_channels: Length of the result.
     """
 
+    @checked
     def __init__(self, hidden_channels: int, out_channels: int) -> None:
         super().__init__()
+        channels(hidden_channels=hidden_channels, out_channels=out_channels)
         self.hidden = nn.Linear(1, hidden_channels)
         self.out = nn.Linear(hidden_channels, out_channels)
         self.reset_parameters()
@@ -27,7 +32,14 @@ class Gate(nn.Module):
             nn.init.xavier_uniform_(linear.weight, gain=nn.init.calculate_gain("relu"))
             nn.init.zeros_(linear.bias)
 
+    @checked
     def forward(self, s: Tensor) -> Tensor:
         """Return the gate of each proximity, `[..., 1]` -> `[..., out_channels]`."""
+        if s.ndim == 0 or s.shape[-1] != 1 or s.dtype != self.hidden.weight.dtype:
+            raise PGNNError(
+                Parameter("s"),
+                f" must be {self.hidden.weight.dtype} of shape [..., 1] "
+                f"(got {s.dtype} of shape {list(s.shape)})",
+            )
         gate: Tensor = self.out(self.hidden(s).relu())
         return gate

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from pgnn.checks import one_of, positive_integer
+from pgnn.checks import channels, checked, one_of
 from pgnn.errors import Parameter, PGNNError
 from pgnn.nn.by_rows import by_rows, of_length_one
 from pgnn.nn.fused import (
@@ -86,6 +86,7 @@ class PGNNLayer(nn.Module):
         (torch.Size([4, 3]), torch.Size([4, 16]))
     """
 
+    @checked
     def __init__(
         self,
         in_channels: int,
@@ -100,8 +101,8 @@ class PGNNLayer(nn.Module):
         kernel: Literal["auto", "eager", "fused"] = "auto",
     ) -> None:
         super().__init__()
-        self.in_channels = positive_integer("in_channels", in_channels)
-        self.out_channels = positive_integer("out_channels", out_channels)
+        channels(in_channels=in_channels, out_channels=out_channels)
+        self.in_channels, self.out_channels = in_channels, out_channels
         own_message = isinstance(message, nn.Module)
         one_of("message", "paper" if own_message else message, ["paper", "released"])
         one_of("gate", gate, ["none", "scalar", "vector"])
@@ -151,6 +152,7 @@ class PGNNLayer(nn.Module):
         if self.w_bias is not None:
             nn.init.zeros_(self.w_bias)
 
+    @checked
     def forward(self, x: Tensor, distances: Any) -> tuple[Tensor, Tensor]:
         """Return z `[n, k]` and h `[n, out_channels]`.
 
@@ -388,10 +390,6 @@ class PGNNLayer(nn.Module):
 
 def check_features(x: Tensor, in_channels: int, parameter: Tensor) -> None:
     """Raise if x is not finite floats `[n, in_channels]` of the parameters' type and device."""
-    if not isinstance(x, Tensor):
-        raise PGNNError(
-            Parameter("x"), f" must be a tensor (got {type(x).__name__}); use torch.as_tensor(x)"
-        )
     if x.ndim != 2 or x.shape[1] != in_channels:
         raise PGNNError(
             Parameter("x"), f" must have shape [n, {in_channels}] (got {list(x.shape)})"

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from torch import Tensor, nn
 
-from pgnn.checks import positive_integer
+from pgnn.checks import MAX_LAYERS, channels, checked, integer
 from pgnn.errors import Parameter, PGNNError
 from pgnn.nn.by_rows import of_length_one
 from pgnn.nn.fused import Between
@@ -48,6 +48,7 @@ class PGNN(nn.Module):
         torch.Size([4, 4])
     """
 
+    @checked
     def __init__(
         self,
         in_channels: int,
@@ -65,9 +66,9 @@ class PGNN(nn.Module):
         bias: bool = True,
     ) -> None:
         super().__init__()
-        self.in_channels = positive_integer("in_channels", in_channels)
-        self.hidden_channels = positive_integer("hidden_channels", hidden_channels)
-        self.num_layers = positive_integer("num_layers", num_layers)
+        channels(in_channels=in_channels, hidden_channels=hidden_channels)
+        self.in_channels, self.hidden_channels = in_channels, hidden_channels
+        self.num_layers = integer("num_layers", num_layers, at_least=1, at_most=MAX_LAYERS)
         check_dropout(dropout)
         if isinstance(message, nn.Module):
             raise PGNNError(
@@ -102,6 +103,7 @@ class PGNN(nn.Module):
         for layer in self.layers:
             layer.reset_parameters()  # type: ignore[operator]
 
+    @checked
     def forward(self, x: Tensor, distances: Any) -> Tensor:
         """Return the position-aware embeddings z `[n, k]` of the last layer.
 
@@ -116,6 +118,7 @@ class PGNN(nn.Module):
         """
         return self.encode(x, distances)[0]
 
+    @checked
     def encode(self, x: Tensor, distances: Any) -> tuple[Tensor, Tensor]:
         """Return the last layer's z `[n, k]` and structure-aware h `[n, hidden_channels]`."""
         check_features(x, self.in_channels, next(self.parameters()))

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pgnn import checks
 from pgnn.checks import integer
 from pgnn.errors import Parameter, PGNNError
 
@@ -88,6 +89,7 @@ class Positions:
         return tuple(tensor._version for tensor in known)
 
     @classmethod
+    @checks.checked
     def from_distances(cls, distances: Any) -> Positions:
         """Build from `pgnn.AnchorDistances`, or anything with its fields, as arrays or tensors.
 
@@ -131,6 +133,7 @@ class Positions:
         return cls(nearest, codes=hops, levels=levels, first_code=-1)
 
     @classmethod
+    @checks.checked
     def from_proximity(cls, proximity: Any, sets: Any, *, batch: Any = None) -> Positions:
         """Build from the proximity of nodes to whole sets, such as `pgnn.anchor_ppr`.
 
@@ -237,6 +240,7 @@ class Positions:
         levels = torch.cat([levels.new_zeros(1), levels]).to(s.dtype)
         return self._with(codes=codes, levels=levels, first_code=0, proximity=None)
 
+    @checks.checked
     def split(self, num_parts: int) -> list[Positions]:
         """Return the positions to the first sets, to the next, and so on, equally many each.
 
@@ -271,10 +275,20 @@ class Positions:
             for near, code, end in zip(nearest, codes, ends, strict=True)
         ]
 
+    @checks.checked
     def to(
         self, device: torch.device | str | None = None, dtype: torch.dtype | None = None
     ) -> Positions:
         """Return a copy on another device, or with proximities of another float type."""
+        if isinstance(device, str):
+            try:
+                device = torch.device(device)
+            except RuntimeError as error:
+                raise PGNNError(
+                    Parameter("device"), f" {device!r} is none that torch knows"
+                ) from error
+        if dtype is not None and not dtype.is_floating_point:
+            raise PGNNError(Parameter("dtype"), f" must be a float type (got {dtype})")
 
         def moved(tensor: Tensor | None) -> Any:
             return None if tensor is None else tensor.to(device)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pgnn.checks import one_of
+from pgnn.checks import checked, one_of
 from pgnn.nn.model import PGNN
 
 
+@checked
 @dataclass(frozen=True)
 class Preset:
     """What a name stands for.
@@ -48,6 +49,7 @@ _PAPER: dict[str, Any] = {"message": "paper", "gate": "none", "sigma": "tanh", "
 _RELEASED: dict[str, Any] = {"message": "released", "gate": "scalar", "sigma": None}
 
 
+@checked
 def make_pgnn(
     name: str,
     in_channels: int,

@@ -8,8 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgnn.checks import one_of
-from pgnn.errors import PGNNError
+from pgnn import checks
+from pgnn.checks import checked, one_of
+from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.graph.graph import check_graph
 from pgnn.graph.keeping import keep
@@ -84,6 +85,7 @@ def proximity_columns(directed: bool = False, ends: Ends = "sorted") -> tuple[st
     )
 
 
+@checked
 @dataclass(frozen=True, eq=False, repr=False)
 class PairProximities:
     """Named numbers of pairs of nodes. The array is read-only.
@@ -99,13 +101,22 @@ class PairProximities:
     estimated: str = ""
 
     def __post_init__(self) -> None:
-        self.values.setflags(write=False)
+        values = checks.numbers("values", self.values, None)
+        if values.ndim != 2 or values.shape[1] != len(self.columns):
+            raise PGNNError(
+                Parameter("values"),
+                f" must have one column per name, [m, {len(self.columns)}] "
+                f"(got {list(values.shape)})",
+            )
+        values.setflags(write=False)
+        object.__setattr__(self, "values", values)
 
     @property
     def is_exact(self) -> bool:
         """Whether no value is estimated."""
         return not self.estimated
 
+    @checked
     def column(self, name: str) -> NDArray[np.float32]:
         """Values of one column, `[m]`.
 
@@ -124,6 +135,7 @@ class PairProximities:
         return f"PairProximities(pairs={len(self)}, columns={len(self.columns)}, {kind})"
 
 
+@checked
 def pair_proximities(
     graph: Graph,
     pairs: ArrayLike,

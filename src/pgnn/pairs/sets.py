@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pgnn.checks import checked, numbers
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.pairs.codes import Pairs, as_pairs
 
 
+@checked
 @dataclass(frozen=True, eq=False, repr=False)
 class PairSet:
     """Node pairs and whether each is positive; there may be none. The arrays are read-only.
@@ -25,7 +27,8 @@ class PairSet:
     labels: NDArray[np.bool_]
 
     def __post_init__(self) -> None:
-        pairs, labels = as_pairs(self.pairs), np.array(self.labels, dtype=bool)
+        pairs, labels = as_pairs(self.pairs), numbers("labels", self.labels, None)
+        labels = labels.astype(bool)
         if labels.shape != (len(pairs),):
             raise PGNNError(
                 Parameter("labels"),
@@ -36,10 +39,12 @@ class PairSet:
             object.__setattr__(self, name, array)
 
     @classmethod
+    @checked
     def join(cls, positives: Pairs, negatives: Pairs) -> PairSet:
         """Put positives first, then negatives."""
-        labels = np.arange(len(positives) + len(negatives)) < len(positives)
-        return cls(np.concatenate([positives, negatives]), labels)
+        first, second = as_pairs(positives), as_pairs(negatives)
+        labels = np.arange(len(first) + len(second)) < len(first)
+        return cls(np.concatenate([first, second]), labels)
 
     @property
     def positives(self) -> NDArray[np.int64]:
@@ -59,6 +64,7 @@ class PairSet:
         return f"PairSet(positives={positive}, negatives={len(self) - positive})"
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Split:
     """A graph as models may see it, and three sets of pairs, any of which may be empty.

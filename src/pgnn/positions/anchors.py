@@ -11,7 +11,16 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgnn.checks import as_generator, fits_memory, integer, number, one_of, positive_integer
+from pgnn import checks
+from pgnn.checks import (
+    as_generator,
+    checked,
+    fits_memory,
+    integer,
+    number,
+    one_of,
+    positive_integer,
+)
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph.arrays import sealed
 
@@ -64,6 +73,7 @@ class AnchorSets:
         self.__post_init__()
 
     @classmethod
+    @checked
     def from_sets(cls, sets: Iterable[ArrayLike], num_nodes: int) -> AnchorSets:
         """Build from any node sets; a repeated member counts once.
 
@@ -99,6 +109,7 @@ class AnchorSets:
         return cls._flat(members, num_nodes, np.zeros(len(members), dtype=np.int64))
 
     @classmethod
+    @checked
     def of(cls, sets: AnchorSets | Iterable[ArrayLike], num_nodes: int) -> AnchorSets:
         """Return AnchorSets of a graph of `num_nodes` nodes, built from any node sets if need be.
 
@@ -123,6 +134,7 @@ class AnchorSets:
         return cls(indptr, np.concatenate(members), num_nodes, size_class)
 
     @staticmethod
+    @checked
     def union(parts: Sequence[AnchorSets]) -> AnchorSets:
         """Join the sets of several graphs for their disjoint union, set by set.
 
@@ -154,6 +166,7 @@ class AnchorSets:
         return AnchorSets._flat(members, int(shifts[-1]), np.zeros(len(members), dtype=np.int64))
 
     @staticmethod
+    @checked
     def chain(parts: Sequence[AnchorSets]) -> AnchorSets:
         """Put sets of the same graph one after the other.
 
@@ -178,6 +191,7 @@ class AnchorSets:
             np.concatenate([part.size_class for part in parts]),
         )
 
+    @checked
     def select(self, numbers: ArrayLike) -> AnchorSets:
         """Return some of the sets, by their numbers.
 
@@ -185,9 +199,21 @@ class AnchorSets:
             >>> AnchorSets.from_sets([[0], [1], [2]], num_nodes=3).select([2, 0]).nodes.tolist()
             [2, 0]
         """
-        chosen = np.asarray(numbers)
+        chosen = checks.numbers("numbers", numbers, None)
+        if chosen.ndim != 1 or chosen.size == 0 or not np.issubdtype(chosen.dtype, np.integer):
+            raise PGNNError(
+                Parameter("numbers"),
+                f" must be at least one whole number, [m] (got {checks.shown(chosen)})",
+            )
+        beyond = chosen[(chosen < -len(self)) | (chosen >= len(self))]
+        if beyond.size:
+            raise PGNNError(
+                Parameter("numbers"),
+                f" must be below {len(self)}, the number of sets (got {beyond[0]})",
+            )
         return AnchorSets._flat([self[i] for i in chosen], self.num_nodes, self.size_class[chosen])
 
+    @checked
     def grown(self, num_nodes: int) -> AnchorSets:
         """Return the same sets of a graph that has got more nodes, behind those it had.
 
@@ -268,6 +294,7 @@ def _check_flat(indptr: Any, nodes: Any, num_nodes: int, size_class: Any) -> Non
 # ---------------------------------------------------------------------- sampling
 
 
+@checked
 def sample_anchor_sets(
     num_nodes: int | Sequence[int],
     c: float = 1.0,
@@ -332,7 +359,8 @@ def sample_anchor_sets(
         num_sets = classes * max(1, int(c * classes))
     if size <= _SMALL_GRAPH:
         return _sample_at_once(generator, sizes, num_sets, scheme)
-    fits_memory("num_sets", f"{num_sets:,} sets of {size:,} nodes", 4 * size * num_sets // classes)
+    needed = max(4 * num_sets // classes, 16) * size  # all sets, or the drawing of the largest
+    fits_memory("num_sets", f"{num_sets:,} sets of {size:,} nodes", needed)
     size_class = 1 + np.arange(num_sets, dtype=np.int64) * classes // num_sets
     draw = _draw_bernoulli if scheme == "bernoulli" else _draw_fixed
     members: list[NDArray[np.int32]] = []

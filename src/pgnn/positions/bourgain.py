@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgnn.checks import as_generator, integer
+from pgnn.checks import as_generator, checked, integer
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.graph.graph import check_graph
@@ -57,6 +57,7 @@ class Distortion(float):
         return self.expansion, self.contraction, self.mean, self.num_pairs
 
 
+@checked
 def bourgain_embedding(
     graph: Graph, c: float = 1.0, *, rng: int | np.random.Generator
 ) -> NDArray[np.float64]:
@@ -92,6 +93,7 @@ def bourgain_embedding(
     return _embed(graph, sample_anchor_sets(graph.num_nodes, c, rng=rng))
 
 
+@checked
 def distortion(
     graph: Graph,
     embedding: ArrayLike,

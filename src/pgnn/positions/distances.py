@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgnn.checks import fits_memory
+from pgnn.checks import checked, fits_memory, positive_integer
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.graph.arrays import sealed
@@ -119,6 +119,7 @@ class AnchorDistances:
         return f"AnchorDistances({kind}, num_nodes={self.num_nodes}, num_sets={self.num_sets})"
 
 
+@checked
 def anchor_distances(
     graph: Graph,
     sets: AnchorSets | Sequence[ArrayLike],
@@ -373,6 +374,7 @@ class MemberDistances:
         [[1.0, 0.5, 0.3333333333333333], [0.5, 1.0, 0.5]]
     """
 
+    @checked
     def __init__(
         self,
         graph: Graph,
@@ -414,15 +416,25 @@ class MemberDistances:
         """Number of sets k."""
         return len(self.sets)
 
+    @checked
     def blocks(self, max_rows: int) -> Iterator[tuple[int, int, Sequence[NDArray[np.int32]]]]:
         """Yield ranges start..stop of nodes of one graph, and the members of the k sets there."""
+        positive_integer("max_rows", max_rows)
         for low, high in zip(self._bounds[:-1], self._bounds[1:], strict=True):
             members = [nodes[(nodes >= low) & (nodes < high)] for nodes in self.sets]
             for start in range(low, high, max_rows):
                 yield start, min(start + max_rows, high), members
 
+    @checked
     def proximity(self, start: int, stop: int) -> NDArray[np.float64]:
         """Return 1/(d(v, u) + 1) of v in start..stop and all u, 0 where u is not reached."""
+        if not 0 <= start < stop <= self.num_nodes:
+            raise PGNNError(
+                Parameter("start"),
+                " and ",
+                Parameter("stop"),
+                f" must be a range of the {self.num_nodes} nodes (got {start} and {stop})",
+            )
         to_rows = anchor_distances(
             self._searched,
             AnchorSets.from_sets(range(start, stop), self.num_nodes),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgnn.checks import fits_memory, number, true_or_false
+from pgnn.checks import checked, fits_memory, number, true_or_false
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.graph.graph import check_graph
@@ -29,6 +29,7 @@ _SMALLEST_TOL = 1e-7
 _SMALLEST_ALPHA = 1e-6  # a smaller one takes tens of millions of products on a directed graph
 
 
+@checked
 def anchor_ppr(
     graph: Graph,
     sets: AnchorSets | Sequence[ArrayLike],

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pgnn.checks import positive_integer
+from pgnn.checks import checked, positive_integer
 from pgnn.evaluation.calibration import NUM_BINS, ReliabilityBin, reliability
 from pgnn.experiments.config import COLUMNS
 from pgnn.experiments.render import PPI_NOTE
@@ -37,6 +37,7 @@ _PAIRS_PER_BIN = 20  # on average; the share of fewer says little
 _MOST_PAIRS = 50_000  # that chances are compared with shares by
 
 
+@checked
 def collect_run(run: Run, *, top: int = 20) -> RunReport:
     """Gather the results, curves, positions, embeddings and predictions of a run.
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pgnn.checks import checked
 from pgnn.io.write import open_atomic
 
 # Integers beyond this are not exact in JavaScript, so ids beyond it are shown as text.
@@ -91,6 +92,7 @@ def percent(share: float | None) -> str:
     return f"{float(f'{100 * share:.{3 if share > 0.99 else 2}g}'):g}%"
 
 
+@checked
 def write_report(path: str | os.PathLike[str], html: str) -> None:
     """Write a page, whole or not at all.
 

@@ -7,13 +7,15 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from pgnn.errors import PGNNError
+from pgnn.checks import checked
+from pgnn.errors import Parameter, PGNNError
 from pgnn.evaluation.heuristics import FORMER_HEURISTICS, HEURISTICS
 from pgnn.experiments.compare import Cell, TableOfCells, compare, label
 from pgnn.experiments.config import COLUMNS
 from pgnn.experiments.link_run import TOP, LinkRecord
 from pgnn.experiments.link_tables import ABOUT, PUBLISHED, PUBLISHED_NOTE, LinkResults, link_tables
 from pgnn.experiments.render import PPI_NOTE, TITLES
+from pgnn.experiments.store import missing_of, problem_of
 from pgnn.report.page import render_page, rounded
 
 _QUESTIONS = {
@@ -36,6 +38,7 @@ _LINK_NUMBERS = {
 }
 
 
+@checked
 def render_results(records: Sequence[dict[str, Any]], links: Sequence[dict[str, Any]] = ()) -> str:
     """Render the records of `pgnn reproduce` as one HTML page: the tables beside the paper's.
 
@@ -48,6 +51,10 @@ def render_results(records: Sequence[dict[str, Any]], links: Sequence[dict[str, 
     """
     if not records and not links:
         raise PGNNError("there are no records to report; run `pgnn reproduce` first")
+    for record in records:
+        missing = missing_of(record)
+        if problem := problem_of(record) or (missing and f"one has no {missing}"):
+            raise PGNNError(Parameter("records"), f" must be records of runs ({problem})")
     cells_run = {(record["protocol"], record["column"]) for record in records}
     protocols = []
     for protocol, text in _PROTOCOLS.items():

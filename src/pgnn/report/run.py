@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pgnn.checks import positive_integer
-from pgnn.errors import PGNNError
+from pgnn.checks import as_generator, checked, integer, numbers, positive_integer, shown
+from pgnn.errors import Parameter, PGNNError
 from pgnn.evaluation.calibration import ReliabilityBin
 from pgnn.graph import Graph
 from pgnn.positions.anchors import AnchorSets
@@ -85,6 +85,7 @@ class Link:
     between: Between | None = None
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Positions:
     """Where nodes are: what was measured from each node to each anchor-set.
@@ -105,18 +106,27 @@ class Positions:
 
     def __post_init__(self) -> None:
         shape = (self.sets.num_nodes, len(self.sets))
-        if self.values.shape != shape:
+        values = numbers("values", self.values, None)
+        if values.shape != shape or values.dtype.kind not in "iuf":
             raise PGNNError(
                 f"positions must be of shape {list(shape)}, one number per node and set "
-                f"(got {list(self.values.shape)})"
+                f"(got {values.dtype} of shape {list(values.shape)})"
             )
+        object.__setattr__(self, "values", values)
 
+    @checked
     def column(self, index: int, nodes: NDArray[np.int64]) -> list[float | None]:
         """Return what nodes measure to a set, None where they do not reach it.
 
         Hops are exact; other numbers have three digits, enough to draw.
         """
-        values = self.values[nodes, index]
+        integer("index", index, at_least=0, at_most=len(self.sets) - 1)
+        chosen = numbers("nodes", nodes, None)
+        if chosen.dtype.kind not in "iu" or chosen.ndim != 1:
+            raise PGNNError(Parameter("nodes"), f" must be node indices [m] (got {shown(nodes)})")
+        if chosen.size and not 0 <= chosen.min() <= chosen.max() < self.sets.num_nodes:
+            raise PGNNError(Parameter("nodes"), f" must lie in 0..{self.sets.num_nodes - 1}")
+        values = self.values[chosen, index]
         if self.kind == "hops":
             return [value if value >= 0 else None for value in values.tolist()]
         reached = np.isfinite(values)
@@ -221,6 +231,7 @@ class RunReport:
 # ---------------------------------------------------------------------- the page
 
 
+@checked
 def render_run(
     report: RunReport, *, max_nodes: int = _MAX_NODES, rng: int | np.random.Generator = 0
 ) -> str:
@@ -237,7 +248,7 @@ def render_run(
         PGNNError: If `max_nodes` is not positive.
     """
     positive_integer("max_nodes", max_nodes)
-    generator = np.random.default_rng(rng)
+    generator = as_generator(rng)
     shown, num_mapped = _choose_nodes(report, max_nodes, generator)
     mapped = report.embedding[shown[:num_mapped]]
     points, method = map_embedding(mapped, int(generator.integers(1 << 31)))

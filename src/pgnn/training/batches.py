@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 from torch import Tensor
 
-from pgnn.errors import PGNNError
+from pgnn import checks
+from pgnn.checks import as_generator, checked
+from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.nn import Positions
 from pgnn.positions import anchor_distances, anchor_ppr
@@ -31,6 +33,7 @@ _SPARSE_NODES = 1 << 10
 _DENSE_SHARE = 0.01
 
 
+@checked
 @dataclass(frozen=True)
 class Draws:
     """How positions are drawn for a forward pass.
@@ -69,7 +72,10 @@ class Batch:
         x: Features `[n, d]`.
     """
 
+    @checked
     def __init__(self, splits: Sequence[Split], device: torch.device | str = "cpu") -> None:
+        if len(splits) == 0:
+            raise PGNNError(Parameter("splits"), " must be at least one")
         graphs = [split.graph for split in splits]
         if any(graph.x is None for graph in graphs):
             raise PGNNError(
@@ -79,7 +85,10 @@ class Batch:
         self.graph = graphs[0] if len(graphs) == 1 else Graph.disjoint_union(graphs)
         self.sizes = np.array([graph.num_nodes for graph in graphs], dtype=np.int64)
         self.starts = np.concatenate([[0], np.cumsum(self.sizes)])
-        self.device = torch.device(device)
+        try:
+            self.device = torch.device(device)
+        except RuntimeError as error:
+            raise PGNNError(Parameter("device"), f" {device!r} is none that torch knows") from error
         self._all_pairs: dict[float, list[NDArray[np.float32]]] = {}
         self.x = torch.tensor(np.asarray(self.graph.x), dtype=torch.float32, device=self.device)
 
@@ -91,6 +100,7 @@ class Batch:
         pairs = np.stack([rows, graph.indices]).astype(np.int64)
         return torch.from_numpy(pairs).to(self.device)
 
+    @checked
     def pairs(self, part: Part) -> Pairs | None:
         """Return the pairs of a part, with nodes counted through the union; None for no pairs."""
         chosen: list[PairSet] = [getattr(split, part) for split in self.splits]
@@ -112,6 +122,7 @@ class Batch:
             graph=np.repeat(np.arange(len(chosen)), lengths),
         )
 
+    @checked
     def digest(self, parts: Sequence[Part]) -> str:
         """Return a fingerprint of the visible graphs, their features, and the pairs of parts."""
         digest = hashlib.sha256()
@@ -125,6 +136,7 @@ class Batch:
                 digest.update(chosen.pairs.tobytes() + chosen.labels.tobytes())
         return digest.hexdigest()
 
+    @checked
     def sample(self, draws: Draws, rng: np.random.Generator) -> AnchorSets:
         """Draw anchor-sets for each graph of the union."""
         sizes = self.sizes.tolist()
@@ -135,6 +147,7 @@ class Batch:
             rng=rng,
         )
 
+    @checked
     def num_positions(self, draws: Draws) -> int:
         """Return how many (node, set) pairs a draw has."""
         return self.graph.num_nodes * self._num_sets(draws)
@@ -142,22 +155,25 @@ class Batch:
     def _num_sets(self, draws: Draws) -> int:
         return draws.num_sets or default_num_sets(int(self.sizes.max()), draws.c)
 
+    @checked
     def draw(self, draws: Draws, rng: np.random.Generator, num_threads: int = 1) -> Positions:
         """Sample anchor-sets and measure every node's position to them."""
         return self.measure(self.sample(draws, rng), draws, num_threads)
 
+    @checked
     def draw_each(self, draws: Draws, seeds: Sequence[int]) -> list[Positions]:
         """Return what `draw` does with each of some seeds.
 
         Hops of all draws come from one search: on a small graph a search takes far less time than
         what surrounds it.
         """
-        rngs = [np.random.default_rng(seed) for seed in seeds]
+        rngs = [as_generator(seed) for seed in seeds]
         sets = [self.sample(draws, rng) for rng in rngs]
         if len(sets) == 1 or draws.proximity != "hops" or self.graph.weights is not None:
             return [self.measure(some, draws) for some in sets]
         return self.measure(AnchorSets.chain(sets), draws).split(len(sets))
 
+    @checked
     def measure(self, sets: AnchorSets, draws: Draws, num_threads: int = 1) -> Positions:
         """Measure every node's position to anchor-sets."""
         if draws.proximity == "hops":
@@ -217,6 +233,7 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+@checked
 @dataclass(frozen=True)
 class Pairs:
     """Pairs to score: nodes int64 `[m, 2]`, labels and weights `[m]`, graph of each pair `[m]`."""
@@ -226,6 +243,7 @@ class Pairs:
     weights: Tensor
     graph: NDArray[np.int64]
 
+    @checked
     def sample(self, count: int, rng: np.random.Generator) -> Pairs:
         """Return some of the pairs, with weights scaled so that sums stay the same on average."""
         if count >= len(self.graph):
@@ -238,7 +256,9 @@ class Pairs:
         )
 
 
+@checked
 def default_num_sets(num_nodes: int, c: float) -> int:
     """Return k = L floor(c L), L = floor(log2 n), as `pgnn.sample_anchor_sets` does."""
-    classes = max(1, num_nodes.bit_length() - 1)
+    checks.number("c", c)
+    classes = max(1, int(num_nodes).bit_length() - 1)
     return classes * max(1, int(c * classes))

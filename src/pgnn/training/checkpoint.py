@@ -11,8 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from pgnn.checks import checked
 from pgnn.distributed.group import current_group, writes_files
-from pgnn.errors import PGNNError
+from pgnn.errors import Parameter, PGNNError
 from pgnn.io.limits import read_file
 from pgnn.io.write import open_atomic
 from pgnn.positions.anchors import MAX_SETS
@@ -23,6 +24,7 @@ FORMAT = 2
 """Since 2, the description has the hash of all that was written."""
 
 
+@checked
 def save_checkpoint(
     path: str | Path, tensors: Mapping[str, Tensor], description: Mapping[str, Any]
 ) -> str:
@@ -56,6 +58,7 @@ def _digest(tensors: Mapping[str, Tensor], description: str) -> str:
     return digest.hexdigest()
 
 
+@checked
 def load_checkpoint(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Return the tensors and the description of a file; nothing in it is executed.
 
@@ -140,6 +143,7 @@ def check_widths(recipe: Recipe, num_sets: int, tensors: Mapping[str, Tensor]) -
         raise ValueError(f"it has {num_sets} anchor-sets, and {MAX_SETS:,} are the most")
 
 
+@checked
 def pack_training(
     modules: nn.Module, best: Mapping[str, Tensor], optimizer: Adam
 ) -> dict[str, Tensor]:
@@ -149,6 +153,7 @@ def pack_training(
     return tensors | {f"adam.{name}": value for name, value in optimizer.state().items()}
 
 
+@checked
 def unpack_training(
     tensors: Mapping[str, Tensor], modules: nn.Module, optimizer: Adam
 ) -> dict[str, Tensor]:
@@ -168,5 +173,12 @@ def unpack_training(
             "an earlier version of pgnn wrote this checkpoint, and this one cannot go on from it; "
             "train anew"
         ) from error
-    modules.load_state_dict(under("now."))
+    except RuntimeError as error:
+        raise PGNNError(Parameter("tensors"), " do not fit the optimizer") from error
+    try:
+        modules.load_state_dict(under("now."))
+    except RuntimeError as error:
+        raise PGNNError(
+            Parameter("tensors"), f" do not fit the model ({str(error).splitlines()[-1].strip()})"
+        ) from error
     return under("best.")

@@ -17,6 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from pgnn.checks import checked
 from pgnn.distributed.group import LostRankError
 from pgnn.errors import PGNNError
 from pgnn.evaluation.metrics import roc_auc, without_rounding
@@ -77,6 +78,7 @@ Progress = Callable[[Epoch], object]
 State = tuple[dict[str, Tensor], dict[str, Any]]
 
 
+@checked
 def fit(
     model: nn.Module,
     decoder: PairDecoder,

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
 from pgnn import checks
+from pgnn.checks import checked
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.names import BEST
@@ -25,7 +26,7 @@ from pgnn.training.anchors import PlacedAnchors, RunAnchors, place_anchors
 from pgnn.training.batches import Batch, Draws, default_num_sets
 from pgnn.training.checkpoint import check_widths, load_checkpoint, save_checkpoint
 from pgnn.training.fit import Fit, Progress, fit
-from pgnn.training.recipe import Recipe
+from pgnn.training.recipe import MAX_DRAWS, Recipe
 from pgnn.training.seeds import Purpose, generator_of
 from pgnn.training.splits import hide_in_folds
 
@@ -37,6 +38,7 @@ _DAMAGED = (
 )
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Inputs:
     """How a graph is made ready for a model, as fixed by the graphs that it learns from.
@@ -54,6 +56,7 @@ class Inputs:
     unit: float = 1.0
 
     @classmethod
+    @checked
     def of(cls, recipe: Recipe, graphs: Sequence[Graph], *, standardise: bool = True) -> Inputs:
         """Measure visible graphs: edges that are held out have no say.
 
@@ -62,6 +65,8 @@ class Inputs:
             graphs: Graphs of which all have features, equally many, or none.
             standardise: Whether features still have to be standardised.
         """
+        if len(graphs) == 0:
+            raise PGNNError(Parameter("graphs"), " must be at least one")
         num_sets = 0
         if recipe.model in PRESETS:
             c = recipe.c or PRESETS[recipe.model].c
@@ -71,6 +76,7 @@ class Inputs:
         return cls(num_sets, mean, scale, _mean_weight(graphs))
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Learner:
     """A recipe, modules and inputs: the value that training improves and questions are put to.
@@ -113,6 +119,7 @@ class Learner:
 
     # ------------------------------------------------------------------ training
 
+    @checked
     def train(
         self,
         splits: Sequence[Split],
@@ -171,6 +178,7 @@ class Learner:
 
     # ------------------------------------------------------------------ asking
 
+    @checked
     def with_anchors(self, graph: Graph) -> Learner:
         """Return a learner that keeps the anchor-sets of a graph; a baseline has none to keep."""
         draws = self._draws(self.num_sets)
@@ -180,6 +188,7 @@ class Learner:
         sets = self._batch(graph).sample(draws, rng)
         return replace(self, anchors=RunAnchors.of(graph, sets))
 
+    @checked
     def place_anchors(
         self, graph: Graph, anchors: str | None = None, *, draw: int = 0
     ) -> PlacedAnchors | None:
@@ -188,6 +197,7 @@ class Learner:
             raise PGNNError(f"{self.recipe.model} has no anchors; leave out ", Parameter("anchors"))
         return place_anchors(self.anchors, graph, anchors, draw)
 
+    @checked
     def embed(self, graph: Graph, *, draw: int = 0, anchors: str | None = None) -> Floats:
         """Return the embedding of each node of any graph, float32 `[n, d]`.
 
@@ -215,14 +225,17 @@ class Learner:
 
         return rows_of(graph) if placed is None else placed.measure(graph, rows_of)
 
+    @checked
     def scorer(self, graph: Graph, *, num_draws: int | None = None) -> Scorer:
         """Return what scores pairs of nodes of a graph, over some draws of anchor-sets."""
         count = 1 if self.num_sets == 0 else num_draws or self.recipe.eval_draws
+        checks.integer("num_draws", count, at_least=1, at_most=MAX_DRAWS)
         with self._asking():
             batch = self._batch(graph)
             embeddings = [self._embedding(batch, draw) for draw in range(count)]
         return Scorer(self.decoder, embeddings)
 
+    @checked
     def ready(self, graph: Graph) -> Graph:
         """Return a graph as the model reads it: features standardised, weights as it needs them.
 
@@ -285,6 +298,7 @@ class Learner:
 
     # ------------------------------------------------------------------ files
 
+    @checked
     def save(self, path: str | Path, **more: Any) -> str:
         """Write the learner to one safetensors file, whole or not at all; return its SHA-256.
 
@@ -311,6 +325,7 @@ class Learner:
         return save_checkpoint(path, tensors, {**description, **more})
 
     @staticmethod
+    @checked
     def load(path: str | Path, *, device: str = "cpu") -> Learner:
         """Read what `save` wrote; nothing in the file is executed.
 
@@ -350,6 +365,7 @@ class Learner:
         return learner
 
 
+@checked
 def make_learner(
     recipe: Recipe, graphs: Sequence[Graph], *, device: str = "cpu", standardise: bool = True
 ) -> Learner:
@@ -369,6 +385,8 @@ def make_learner(
         >>> make_learner(Recipe(model="pgnn-e-2l"), [ring]).embed(ring).shape
         (10, 9)
     """
+    if len(graphs) == 0:
+        raise PGNNError(Parameter("graphs"), " must be at least one")
     recipe = recipe.resolved(max(graph.num_nodes for graph in graphs))
     inputs = Inputs.of(recipe, graphs, standardise=standardise)
     return Learner(recipe, inputs, *_make_modules(recipe, inputs, usable_device(device)))
@@ -463,17 +481,21 @@ class Scorer:
         embeddings: `[n, d]`, one per draw.
     """
 
+    @checked
     def __init__(self, decoder: nn.Module, embeddings: list[Tensor]) -> None:
         self.decoder, self.embeddings = decoder, embeddings
 
+    @checked
     def __call__(self, pairs: ArrayLike) -> NDArray[np.float64]:
         """Return the mean over draws of the chance of each pair, `[m]`."""
         return self.with_spread(pairs)[0]
 
+    @checked
     def logits(self, pairs: ArrayLike) -> NDArray[np.float64]:
         """Return a number per pair to rank by: the mean chance, `[m]`."""
         return self.with_spread(pairs)[0]
 
+    @checked
     def with_spread(
         self, pairs: ArrayLike, *, base_rate: float = 0.5
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

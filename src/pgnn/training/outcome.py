@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pgnn.checks import integer, number, one_of, true_or_false
-from pgnn.errors import PGNNError
+from pgnn.checks import checked, integer, number, one_of, true_or_false
+from pgnn.errors import Parameter, PGNNError
 from pgnn.evaluation.judging import Judgement, read_curve, read_metrics
 from pgnn.graph import Graph
 from pgnn.names import PROTOCOLS, Protocol, Task
@@ -40,8 +40,11 @@ class GraphFacts:
     between: list[str] | None = None
 
     @classmethod
+    @checked
     def of(cls, *graphs: Graph) -> GraphFacts:
         """Count; of several graphs, nodes and edges of all together."""
+        if not graphs:
+            raise PGNNError(Parameter("graphs"), " must be at least one")
         return cls(
             graphs=len(graphs),
             nodes=sum(graph.num_nodes for graph in graphs),
@@ -56,6 +59,7 @@ class GraphFacts:
         )
 
 
+@checked
 @dataclass(frozen=True)
 class Experiment:
     """Which cell of the paper's tables a run belongs to."""
@@ -140,6 +144,7 @@ class Outcome:
         }
 
     @classmethod
+    @checked
     def from_json(cls, document: Mapping[str, Any]) -> Outcome:
         """Read what `to_json` gave, or the metrics of a run directory of format 1.
 

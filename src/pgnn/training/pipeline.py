@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pgnn.checks import checked
 from pgnn.distributed.group import writes_files
 from pgnn.errors import Parameter, PGNNError
 from pgnn.evaluation.judging import (
@@ -43,6 +44,7 @@ from pgnn.training.splits import (
 )
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Problem:
     """What to train on.
@@ -64,11 +66,13 @@ class Problem:
     time: TimeFacts | None = None
 
     @classmethod
+    @checked
     def of_graph(cls, graph: Graph, recipe: Recipe) -> Problem:
         """Split one graph as the recipe says; the same graph is split the same way each time."""
         return cls([graph], [split_graph(graph, recipe)])
 
     @classmethod
+    @checked
     def of_events(cls, events: Events, recipe: Recipe, *, test_from: float | None) -> Problem:
         """Split events by time: learn from the past, be judged by what is linked later.
 
@@ -99,6 +103,7 @@ class Trained:
     outcome: Outcome
 
 
+@checked
 def split_graph(graph: Graph, recipe: Recipe) -> Split:
     """Split a graph into what training sees, and pairs to learn from, choose by and judge by."""
     rng = generator_of(recipe.seed, Purpose.SPLIT)
@@ -120,6 +125,7 @@ def split_graph(graph: Graph, recipe: Recipe) -> Split:
     )
 
 
+@checked
 def train(
     problem: Problem,
     recipe: Recipe,

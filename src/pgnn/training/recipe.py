@@ -9,14 +9,16 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from pgnn import checks
+from pgnn.checks import checked
 from pgnn.errors import Parameter, PGNNError
 from pgnn.names import BEST, MODELS, NEGATIVES, TASKS, Negatives, Task
 
+MAX_DRAWS = 1_000  # draws of anchor-sets that scores are averaged over
 _LARGE = 5_000  # nodes
 # No training needs more, and a run directory from a stranger may ask for it.
 _MOST = {
     **dict.fromkeys(("epochs", "batch_graphs", "eval_every", "patience", "lr_drop"), 1_000_000),
-    "eval_draws": 1_000,
+    "eval_draws": MAX_DRAWS,
     "max_pairs": 1_000_000_000,
     "hidden_channels": 16_384,
     "num_sets": 100_000,
@@ -31,6 +33,7 @@ def _setting(default: _Value, help_text: str) -> _Value:
     return field(default=default, metadata={"help": help_text})
 
 
+@checked
 @dataclass(frozen=True)
 class FitSettings:
     """How the loop over epochs trains a model. The defaults are those of the released code.
@@ -65,6 +68,7 @@ class FitSettings:
         _check_loop(self, optional=("patience", "max_pairs", "lr_drop"))
 
 
+@checked
 @dataclass(frozen=True)
 class Recipe:
     """How to train. The defaults are what the library recommends for a graph of one's own.
@@ -223,6 +227,7 @@ class Recipe:
             )  # fmt: skip
 
     @classmethod
+    @checked
     def from_dict(cls, values: Mapping[str, Any]) -> Recipe:
         """Make a recipe of what `dataclasses.asdict` gave; settings it does not name are default.
 
@@ -235,6 +240,7 @@ class Recipe:
             raise PGNNError(f"there is no setting {unknown[0]!r}; the settings are {sorted(known)}")
         return cls(**values)
 
+    @checked
     def resolved(self, num_nodes: int) -> Recipe:
         """Fill in what the model recommends for a largest graph of this size.
 

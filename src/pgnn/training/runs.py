@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pgnn.checks import checked
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.graph.arrays import check_rows
@@ -156,6 +157,7 @@ def save_run(
     _write(place / _METRICS, json.dumps(document, indent=2).encode())
 
 
+@checked
 def load_run(folder: str | Path, *, device: str = "cpu") -> Run:
     """Read a run directory; nothing in it is executed.
 

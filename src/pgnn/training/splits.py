@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgnn import checks
+from pgnn.checks import as_generator, checked
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.io.events import Events
@@ -49,6 +50,7 @@ _PARTS = ("train", "val", "test")
 MOST_HELD_OUT = 100_000  # links per part of one's own graph: they tell an AUC to 0.001
 
 
+@checked
 def split_links(
     graph: Graph,
     *,
@@ -105,7 +107,7 @@ def split_links(
     """
     _check(protocol, val, test)
     checks.one_of("negatives", negatives, NEGATIVES)
-    generator = np.random.default_rng(rng)
+    generator = as_generator(rng)
     if protocol == "released":
         if negatives != "uniform":
             raise PGNNError(
@@ -125,6 +127,7 @@ def split_links(
     return Split(visible, *sets)
 
 
+@checked
 def split_pairs(
     graph: Graph,
     *,
@@ -165,7 +168,7 @@ def split_pairs(
         PairSet(positives=2, negatives=2)
     """
     _check(protocol, val, test)
-    generator = np.random.default_rng(rng)
+    generator = as_generator(rng)
     if protocol == "released":
         pairs = _labelled_pairs(graph, max_positives)
         count = min(pairs.num_same, max_positives)
@@ -178,6 +181,7 @@ def split_pairs(
     return Split(graph, *sets)
 
 
+@checked
 def make_splits(
     graphs: Sequence[Graph],
     task: Task,
@@ -219,7 +223,7 @@ def make_splits(
     checks.one_of("task", task, TASKS)
     if not graphs:
         raise PGNNError("at least one graph is needed (got none)")
-    generator = np.random.default_rng(rng)
+    generator = as_generator(rng)
     roles: Sequence[int | None] = [None] * len(graphs)
     if protocol == "paper" and len(graphs) > 1:
         roles = _roles(len(graphs), generator)
@@ -275,7 +279,7 @@ def hide_in_folds(split: Split, num_folds: int, *, rng: int | np.random.Generato
         >>> [part.graph.num_edges for part in parts], parts[1].train
         ([8, 6, 6, 6, 6], PairSet(positives=2, negatives=2))
     """
-    generator = np.random.default_rng(rng)
+    generator = as_generator(rng)
     edges = as_pairs(split.graph.edges())
     asked = _asked_edges(split.graph)
     joined, which = np.unique(unordered_codes(edges[asked]), return_inverse=True)
@@ -543,7 +547,7 @@ def split_by_time(
     """
     _check("paper", val, test)
     checks.one_of("negatives", negatives, NEGATIVES)
-    generator = np.random.default_rng(rng)
+    generator = as_generator(rng)
     if test_from is None and test:
         test_from = _default_cut(events, test)
     if test_from is not None and not (events.times < test_from).any():
