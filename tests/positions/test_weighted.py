@@ -143,6 +143,30 @@ def test_wider_range_of_weights_than_buckets_is_exact():
         np.testing.assert_array_equal(result.lengths[:, i], lengths)
 
 
+@pytest.mark.parametrize(
+    ("weights", "exact"),
+    [
+        ([1.0, 3.0, 0.25], True),
+        ([1.0, 3.0, 0.1], False),
+        ([1.0, 2.0**35], True),
+        ([1.0, 2.0**36], False),
+        ([1.0, 2.0**-17], False),
+        ([1.0, 1e308], False),
+    ],
+)
+def test_sums_of_whole_numbers_are_exact_unless_they_are_huge(weights, exact):
+    edges = [(node, node + 1) for node in range(len(weights))]
+    assert weighted.sums_are_exact(Graph.from_edges(edges, weights=weights)) == exact
+
+
+def test_labels_are_checked_only_if_sums_were_rounded(monkeypatch):
+    checked = []
+    monkeypatch.setattr(buckets, "is_settled", lambda *_: checked.append(1) or True)
+    for weight, count in ((1.0, 0), (0.1, 1)):
+        anchor_distances(Graph.from_edges([(0, 1), (1, 2)], weights=[weight] * 2), [[0, 2]])
+        assert len(checked) == count
+
+
 def test_bucket_is_as_wide_as_two_edges_per_node():
     weights = np.arange(1, 1001) / 1000
     edges = np.random.default_rng(0).integers(0, 100, (1000, 2))

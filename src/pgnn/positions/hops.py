@@ -238,6 +238,7 @@ def search_by_levels(job: _Job) -> tuple[NDArray[np.int8], NDArray[np.int32]] | 
         )
         if not job.is_complete(ended, cap):
             return False
+        leave_if_stopped()
         if form.ranked:
             kernels.emit_ranked(key, sets, block, hops, nearest)
         else:
@@ -251,7 +252,6 @@ def search_by_levels(job: _Job) -> tuple[NDArray[np.int8], NDArray[np.int32]] | 
                 return
             near = False
         for part in (numbers[: indexed.lanes], numbers[indexed.lanes :]):
-            leave_if_stopped()
             if part and not attempt(indexed, part, scratch):
                 raise _TooFarError
 

@@ -19,6 +19,8 @@ BLOCK_SETS = 8
 LIGHT_EDGES = 2
 # Weights that are looked at for that.
 SAMPLED_WEIGHTS = 1 << 16
+# Weights with at most this many bits behind the point may have sums that are exact.
+_FRACTION_BITS = 16
 # A search gives up when every node has made its offers this many times on average.
 MAX_OFFERS = 16
 # Below this many (node, set) pairs starting threads costs more than it saves.
@@ -54,7 +56,7 @@ def length_distances(
     out_rows = graph.indptr, graph.indices, graph.weights
     in_rows = turned.indptr, turned.indices, turned.weights
     limit = np.inf if cutoff is None else float(cutoff)
-    width = bucket_width(graph)
+    width, exact = bucket_width(graph), sums_are_exact(graph)
     size = max(1, min(BLOCK_SETS, k // 8))  # few sets are shared by threads, too
     most_neighbours = int(np.diff(turned.indptr).max(initial=0))
 
@@ -65,7 +67,7 @@ def length_distances(
         if ended == kernels.GAVE_UP:
             for bitmap in w.waiting[:2]:
                 bitmap[:] = 0
-        elif ended == kernels.SETTLED or kernels.is_settled(out_rows, limit, length, near):
+        elif ended == kernels.SETTLED or exact or kernels.is_settled(out_rows, limit, length, near):
             return
         heap, place = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
         dijkstra(*in_rows, sets[i], limit, (length, near, heap, place))
@@ -99,6 +101,23 @@ def length_distances(
         fills=columns_of(lengths, nearest),
     )
     return lengths, nearest
+
+
+def sums_are_exact(graph: Graph) -> bool:
+    """Return whether lengths of paths are not rounded, as with whole numbers that are not huge.
+
+    Then a longer way to a neighbour is never an equally long way to a node, so an anchor that was
+    withdrawn at the one is not named at the other.
+    """
+    assert graph.weights is not None
+    longest = float(graph.weights.max(initial=0)) * graph.num_nodes
+    if longest >= 1 << (53 - _FRACTION_BITS):
+        return False
+    for weights in (graph.weights[:64], graph.weights):  # most others are told by a few
+        units = weights * (1 << _FRACTION_BITS)
+        if not np.array_equal(units, np.rint(units)):
+            return False
+    return True
 
 
 def bucket_width(graph: Graph) -> float:
