@@ -114,11 +114,16 @@ def test_distances_are_the_same_on_any_number_of_processes(graph, num_ranks, dat
 
 def test_long_paths_are_searched_the_same_way_by_all_processes():
     """Searching by levels is given up by the process whose sets are far; the others must follow."""
-    path = pgnn.Graph.from_edges([(v, v + 1) for v in range(400)])
-    sets = [*([[v] for v in range(180, 220)]), *([[0]] * 40)]
-    alone = pgnn.anchor_distances(path, sets, num_threads=1)
-    for shared in on_ranks(2, lambda _: pgnn.anchor_distances(path, sets, num_threads=1)):
-        np.testing.assert_array_equal(shared.hops, alone.hops)
+    edges = [(v, v + 1) for v in range(400)] + [(401, 402 + v) for v in range(40)]
+    sets = [*([[402 + v] for v in range(32)]), *([[0]] * 32)]  # of a star, and of the path
+
+    def search(_=None):
+        graph = pgnn.Graph.from_edges(edges)  # a graph keeps what was found out about it
+        return pgnn.anchor_distances(graph, sets, num_threads=1).hops
+
+    alone = search()
+    for shared in on_ranks(2, search):
+        np.testing.assert_array_equal(shared, alone)
 
 
 @pytest.mark.parametrize("method", ["exact", "estimated"])

@@ -66,6 +66,11 @@ class Team(Protocol):
     def gather_known(self, array: NDArray[Any], counts: Sequence[int]) -> list[NDArray[Any]]:
         """Return the arrays of all, by rank, whose lengths all know."""
 
+    def exchange_known(
+        self, parts: Sequence[NDArray[Any]], counts: Sequence[int]
+    ) -> list[NDArray[Any]]:
+        """Give part r to rank r, and return what each has given to this one, by rank."""
+
 
 _team: ContextVar[Team | None] = ContextVar("processes that share blocks of work", default=None)
 

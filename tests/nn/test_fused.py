@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from nn.kernels.test_rows import GATES, R, random_inputs, run_with_gradients
-from pgnn.nn import Gate
+from pgnn.nn import Gate, rows
 from pgnn.nn import fused as _fused
 from pgnn.nn import threads as _threads
 from pgnn.nn.fused import (
@@ -80,7 +80,7 @@ def test_little_memory_means_fewer_parts_and_the_same_result(threads, monkeypatc
     inputs = random_inputs(n=37, k=20)
     threads(2)
     expected = run_with_gradients(fused_messages, inputs)
-    monkeypatch.setattr(_fused, "_BUFFER_BYTES", 1)
+    monkeypatch.setattr(rows, "_BUFFER_BYTES", 1)
     got = run_with_gradients(fused_messages, inputs)
     for one, other in zip(got, expected, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)

@@ -16,11 +16,12 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from pgnn.nn.rows import Rows
 from pgnn.nn.threads import run_parts
+from pgnn.threads import Team, current_team
 
 _VECTOR_BYTES = 128
 _PAIRS_PER_THREAD = 1 << 14  # a thread for fewer (node, set) pairs costs more than it saves
-_BUFFER_BYTES = 1 << 30  # at most this much for the threads' own gradients of anchor rows
 
 
 # ---------------------------------------------------------------------- messages
@@ -57,19 +58,27 @@ class Inputs(NamedTuple):
 
 
 class Arrays(NamedTuple):
-    """The arguments that both kernels begin with, and whether rows of own and anchor are joined."""
+    """The arguments that both kernels begin with, and whether rows of own and anchor are joined.
+
+    Where processes share the rows, `own` is of this process's nodes, `anchor` of all nodes.
+    """
 
     kernel: tuple[Any, ...]
     joined: bool
+    rows: Rows
 
     @classmethod
-    def of(cls, inputs: Inputs) -> Arrays:
+    def of(cls, inputs: Inputs, rows: Rows | None = None) -> Arrays:
         """Share the memory of tensors; slicing arrays is far cheaper than slicing tensors."""
         own = as_array(inputs.own)
         width = own.shape[1]
         if inputs.anchor is None:
             width //= 2
+            joined = own
             own, anchor = own[:, :width], own[:, width:]
+            if rows is not None and not rows.are_all_here:
+                every = np.empty((rows.num_rows, joined.shape[1]), dtype=joined.dtype)
+                anchor = rows.gather(anchor, every[:, width:])
         else:
             anchor = as_array(inputs.anchor)
         gate = as_array(inputs.gate)
@@ -88,7 +97,9 @@ class Arrays(NamedTuple):
             number(inputs.scale),
             np.zeros(width, dtype=own.dtype),
         )
-        return cls(kernel, inputs.anchor is None)
+        if rows is None:
+            rows = rows_of(inputs.nearest, anchor.size * anchor.itemsize)
+        return cls(kernel, inputs.anchor is None, rows)
 
 
 class Gradients(NamedTuple):
@@ -155,50 +166,55 @@ def backward_messages(
     """Return the gradients, as arrays."""
     from pgnn.nn.kernels.rows import backward_rows
 
-    own, anchor, nearest, codes, _, gate = arrays.kernel[:6]
+    own, anchor, _, codes, _, gate = arrays.kernel[:6]
     (n, width), num_anchors = own.shape, len(anchor)
     by_pair = codes is gate  # one gate per pair, and each pair belongs to one part only
     num_codes = len(gate) if gate_needs and not by_pair else 0
     codes_row = num_anchors + 1
-    num_rows = codes_row + num_codes + 2
-    most_parts = _BUFFER_BYTES // (num_rows * width * own.itemsize)
-    parts = max(1, min(_num_threads(nearest), most_parts))
-    # Each part adds to rows of its own, summed in order: no atomics, and the same every time. The
-    # rows are those of anchors, one more for absent anchors, then of codes, bias and w.
+    num_rows = codes_row + num_codes + 3
+    bounds = arrays.rows.bounds
+    parts = len(bounds) - 1
+    # Each block adds to rows of its own: no atomics, and the same every time. The rows are those of
+    # anchors, one more for absent anchors, then of codes, bias and w; the last begins with w_bias.
     sums = np.zeros((parts, num_rows, width), dtype=own.dtype)
     grad_own = np.empty((n, 2 * width if arrays.joined else width), dtype=own.dtype)
     grad_gate = np.zeros_like(gate) if gate_needs and by_pair else None
     grad_outputs = (None if grad is None else as_array(grad) for grad in (grad_z, grad_h))
     arguments = (*arrays.kernel, *grad_outputs, grad_own[:, :width])
-    grad_w_bias = [0.0] * parts
 
-    def rows(part: int, start: int, stop: int) -> None:
+    def block(part: int) -> None:
         mine = sums[part]
-        grad_w_bias[part] = backward_rows(
+        mine[-1, 0] = backward_rows(
             *arguments,
             mine[:codes_row],
-            mine[codes_row:-2] if num_codes else grad_gate,
+            mine[codes_row:-3] if num_codes else grad_gate,
+            mine[-3],
             mine[-2],
-            mine[-1],
-            start,
-            stop,
+            bounds[part],
+            bounds[part + 1],
         )
 
-    _on_threads(rows, n, parts)
-    total = sums[0] if parts == 1 else sums.sum(0)
+    run_parts(block, parts)
+    of_anchors = arrays.rows.total_rows([each[:num_anchors] for each in sums])
+    others = arrays.rows.total([each[num_anchors:] for each in sums])
     if arrays.joined:
-        grad_own[:, width:] = total[:num_anchors]
+        grad_own[:, width:] = of_anchors
     if num_codes:
-        grad_gate = total[codes_row:-2]
+        grad_gate = others[1:-3]
         grad_gate = grad_gate.sum(1) if gate.ndim == 1 else grad_gate
     return Gradients(
         grad_own,
-        None if arrays.joined else total[:num_anchors],
+        None if arrays.joined else of_anchors,
         grad_gate,
-        total[-2],
-        None if grad_z is None else total[-1],
-        None if grad_z is None else np.asarray(sum(grad_w_bias), dtype=own.dtype),
+        others[-3],
+        None if grad_z is None else others[-2],
+        None if grad_z is None else others[-1, :1].reshape(()),
     )
+
+
+def rows_of(nearest: Tensor, sum_bytes: int, team: Team | None = None) -> Rows:
+    """Return how rows of positions `[n, k]` are cut into blocks, and shared by a team."""
+    return Rows(len(nearest), nearest.numel(), sum_bytes, team)
 
 
 # ---------------------------------------------------------------------- the whole layer
@@ -255,6 +271,12 @@ class Fixed(NamedTuple):
     scale: float
     need_z: bool
 
+    def of_rows(self, rows: Rows) -> Fixed:
+        """Return what the layer reads of this process's rows."""
+        if rows.are_all_here:
+            return self
+        return self._replace(nearest=self.nearest[rows.own], codes=self.codes[rows.own])
+
 
 def fused_layer(x: Tensor, weights: LayerWeights, fixed: Fixed) -> tuple[Tensor | None, Tensor]:
     """Return M w + b `[n, k]` (None if not needed) and scaled sums of messages `[n, R]`.
@@ -290,7 +312,9 @@ class _FusedLayer(torch.autograd.Function):
 class _LayerRun:
     """A layer's pass over some features, outside of autograd: what the backward pass needs."""
 
-    def __init__(self, x: Tensor, weights: LayerWeights, fixed: Fixed) -> None:
+    def __init__(
+        self, x: Tensor, weights: LayerWeights, fixed: Fixed, rows: Rows | None = None
+    ) -> None:
         self.x, self.gate = x, None
         self.weight = weights.weight.flatten(0, 1)  # [2 R, d]
         table = fixed.levels
@@ -301,7 +325,7 @@ class _LayerRun:
             *(x @ self.weight.t(), None, table, *weights[1:4]),
             *(*fixed[1:4], fixed.paper, fixed.scale),
         )
-        self.arrays = Arrays.of(inputs)
+        self.arrays = Arrays.of(inputs, rows)
 
     def gradients(
         self, grad_z: Tensor | None, grad_h: Tensor | None, *, x_needs: bool
@@ -310,13 +334,20 @@ class _LayerRun:
         grads = backward_messages(self.arrays, grad_z, grad_h, gate_needs=self.gate is not None)
         grad_projected = as_tensor(grads.own)
         grad_x = grad_projected @ self.weight if x_needs else None
-        grad_weight = (grad_projected.t() @ self.x).view(2, -1, self.x.shape[1])
+        grad_weight = _product_over_rows(grad_projected, self.x, self.arrays.rows)
+        grad_weight = grad_weight.view(2, -1, self.x.shape[1])
         gate = (None,) * 4 if self.gate is None else self.gate.gradients(grads.gate)
         rest = (grads.bias, grads.w, grads.w_bias, *gate)
         return grad_x, [
             grad_weight,
             *(None if grad is None else as_tensor(grad) for grad in rest),
         ]
+
+
+def _product_over_rows(a: Tensor, b: Tensor, rows: Rows) -> Tensor:
+    """Return a^T b, `[r, d]`, of the rows of all processes."""
+    spans = zip(rows.bounds[:-1], rows.bounds[1:], strict=True)
+    return as_tensor(rows.total([as_array(a[i:j].t() @ b[i:j]) for i, j in spans]))
 
 
 class _GateArrays:
@@ -393,21 +424,25 @@ class _FusedModel(torch.autograd.Function):
         bias: Tensor | None,
         *flat: Any,
     ) -> tuple[Tensor, Tensor]:
+        width = LayerWeights.of_flat(flat[:_FLAT]).weight.shape[1]
+        rows = rows_of(fixed[0].nearest, len(x) * width * x.itemsize, current_team())
+        x = x[rows.own]
         h = x if weight is None or bias is None else torch.addmm(bias, x, weight.t())
         z: Tensor | None = None
         ctx.runs, ctx.kept = [], []
         for number, entry in enumerate(fixed):
             if number and between.dropout:
-                ctx.kept.append(_draw_kept(h, between.dropout))
+                ctx.kept.append(_draw_kept(h, between.dropout, rows))
                 h = h * ctx.kept[-1]
             weights = LayerWeights.of_flat(flat[number * _FLAT : (number + 1) * _FLAT])
-            ctx.runs.append(_LayerRun(h, weights, entry))
+            ctx.runs.append(_LayerRun(h, weights, entry.of_rows(rows), rows))
             z, h = forward_messages(ctx.runs[-1].arrays, need_z=entry.need_z)
         assert z is not None
         ctx.lengths = _scale_rows(z) if between.normalize else None
+        ctx.rows = rows
         ctx.save_for_backward(x, weight, bias, *flat, z)
         ctx.set_materialize_grads(False)
-        return z, h
+        return _of_all(z, rows), _of_all(h, rows)
 
     @staticmethod
     @once_differentiable
@@ -416,6 +451,9 @@ class _FusedModel(torch.autograd.Function):
         count = 5 + _FLAT * len(ctx.runs)
         if grad_z is None and grad_h is None:
             return (None,) * count
+        rows: Rows = ctx.rows
+        grad_z = None if grad_z is None else grad_z[rows.own]
+        grad_h = None if grad_h is None else grad_h[rows.own]
         if grad_z is not None and ctx.lengths is not None:
             grad_z = _unscaled_gradient(z, ctx.lengths, grad_z)
         projected = weight is not None
@@ -432,14 +470,25 @@ class _FusedModel(torch.autograd.Function):
         grad_weight = grad_bias = None
         if projected:
             assert grad_h is not None
-            grad_weight, grad_bias = grad_h.t() @ x, grad_h.sum(0)
+            grad_weight = _product_over_rows(grad_h, x, rows)
+            grad_bias = _product_over_rows(grad_h, torch.ones_like(grad_h[:, :1]), rows)[:, 0]
             grad_x = grad_h @ weight if ctx.needs_input_grad[2] else None
+        if grad_x is not None and ctx.needs_input_grad[2]:
+            grad_x = _of_all(grad_x, rows)
         return None, None, grad_x, grad_weight, grad_bias, *grads
 
 
-def _draw_kept(h: Tensor, dropout: float) -> Tensor:
+def _of_all(own: Tensor, rows: Rows) -> Tensor:
+    """Return the rows of all processes."""
+    if rows.are_all_here:
+        return own
+    every = np.empty((rows.num_rows, own.shape[1]), dtype=own.numpy().dtype)
+    return as_tensor(rows.gather(as_array(own), every))
+
+
+def _draw_kept(h: Tensor, dropout: float, rows: Rows) -> Tensor:
     """Return what `torch.nn.functional.dropout` multiplies with, from the same random numbers."""
-    kept = torch.empty_like(h).bernoulli_(1 - dropout)
+    kept = h.new_empty(rows.num_rows, h.shape[1]).bernoulli_(1 - dropout)[rows.own]
     return kept if dropout == 1 else kept.div_(1 - dropout)
 
 

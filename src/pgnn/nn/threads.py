@@ -26,8 +26,10 @@ def run_parts(work: Callable[[int], None], num_parts: int) -> None:
     Raises:
         BaseException: What one of the calls raised.
     """
-    if num_parts == 1:
-        work(0)
+    num_threads = min(num_parts, torch.get_num_threads())
+    if num_threads == 1:
+        for part in range(num_parts):
+            work(part)
         return
     failures: list[BaseException] = []
     parts = count()
@@ -41,9 +43,9 @@ def run_parts(work: Callable[[int], None], num_parts: int) -> None:
 
     start = _torch_pool()
     if start is not None:
-        start(_Callback(take), None, num_parts, 0)
+        start(_Callback(take), None, num_threads, 0)
     else:
-        threads = [threading.Thread(target=take) for _ in range(num_parts - 1)]
+        threads = [threading.Thread(target=take) for _ in range(num_threads - 1)]
         for thread in threads:
             thread.start()
         take()

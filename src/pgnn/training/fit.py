@@ -25,6 +25,7 @@ from pgnn.memory import use_limit_here
 from pgnn.nn import PairDecoder, Positions
 from pgnn.pairs.sets import Split
 from pgnn.positions.hops import SERIAL_PAIRS
+from pgnn.threads import current_team
 from pgnn.training.adam import Adam
 from pgnn.training.batches import Batch, Draws, Pairs, Part
 from pgnn.training.checkpoint import (
@@ -281,7 +282,7 @@ class _Run:
             yield (self.train_batches[index].edge_index for _, _, index in steps)
             return
         blocks = self._blocks(steps)
-        if torch.get_num_threads() == 1:
+        if torch.get_num_threads() == 1 or current_team() is not None:
             yield (read for block in blocks for read in self._draw(block))
             return
         with ThreadPoolExecutor(1, initializer=use_limit_here) as thread:
