@@ -93,6 +93,49 @@ def working_with(team: Team | None) -> Iterator[None]:
         _team.reset(token)
 
 
+Watcher = Callable[[str, int, int], object]
+_watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+_step: ContextVar[str] = ContextVar("step", default="")
+
+
+@contextmanager
+def watched_by(tell: Watcher) -> Iterator[None]:
+    """Tell someone what long work is at, from here to its end.
+
+    Args:
+        tell: Called with the name of the step, and of how many items how many are finished; with 0
+            and 0 when a step begins.
+
+    Example:
+        >>> with watched_by(print), step("squares"):
+        ...     squares = run_blocks(lambda block, _: block[0] ** 2, [range(3, 4)], object, 1)
+        squares 0 0
+        squares 1 1
+    """
+    token = _watcher.set(tell)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+@contextmanager
+def step(name: str) -> Iterator[None]:
+    """Say what the work within is, to whom it concerns; see `watched_by`."""
+    token = _step.set(name)
+    _tell(0, 0)
+    try:
+        yield
+    finally:
+        _step.reset(token)
+
+
+def _tell(num_finished: int, total: int) -> None:
+    tell, name = _watcher.get(), _step.get()
+    if tell is not None and name:
+        tell(name, num_finished, total)
+
+
 class ElsewhereError(PGNNError):
     """Another process of the team could not do its blocks."""
 
@@ -209,6 +252,7 @@ def _run(
         for block in blocks:
             results.append(work(block, scratch))
             num_finished += len(block)
+            _tell(num_finished, total)
             if progress is not None:
                 progress(num_finished, total)
         return results
@@ -229,6 +273,7 @@ def _run(
         for future in as_completed(sizes):
             results.append(future.result())
             num_finished += sizes[future]
+            _tell(num_finished, total)
             if progress is not None:
                 progress(num_finished, total)
     except BaseException as error:

@@ -67,7 +67,7 @@ def test_bench_scale_prints_a_table_and_the_top_or_json(monkeypatch):
     asked = []
 
     def run(sizes, **options):
-        asked.append((list(sizes), options["seed"]))
+        asked.append((list(sizes), options["seed"], options["warm_up"]))
         yield row
 
     monkeypatch.setattr(scale, "run", run)
@@ -79,4 +79,5 @@ def test_bench_scale_prints_a_table_and_the_top_or_json(monkeypatch):
     printed = CliRunner().invoke(app, words).stdout
     assert "0.8000" in printed
     assert "50 of pgnn-best and 40 of katz" in " ".join(printed.split())
-    assert asked == [([2000], 3)] * 2
+    CliRunner().invoke(app, [*words, "--no-warm-up"])
+    assert asked == [([2000], 3, 20_000)] * 2 + [([2000], 3, None)]

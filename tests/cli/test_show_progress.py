@@ -9,6 +9,7 @@ from rich.console import Console
 
 from pgnn.cli import show as progress
 from pgnn.cli.show import COMPILING, TrainingBar, all_of, counting_bar, working
+from pgnn.threads import in_blocks, step
 from pgnn.training.fit import Epoch
 
 
@@ -136,3 +137,22 @@ def test_counting_bar_begins_with_its_first_report(terminal):
         show(2, 4, "[a line]")
     assert "[a line]" in text()
     assert "2/4" in text()
+
+
+def test_long_work_says_what_it_is_at(terminal):
+    text = terminal(80)
+    with working("judging ..."), step("walks"):
+        in_blocks(lambda *_: comes(text, "judging ... walks"), 2, 1, list, 1)
+        assert comes(text, "judging ... walks, 100%")
+
+
+def test_training_bar_says_what_it_is_at_and_ends_with_the_last_loss(terminal):
+    text = terminal(100)
+    with TrainingBar("pgnn-best on a.csv", 2) as bar:
+        with step("walks"):
+            assert comes(text, "preparing ... walks")
+        bar(Epoch(2, 0.25))
+        with step("saving"):
+            bar._bar.refresh()
+    assert "saving" in text()
+    assert re.split("[\r\n]", text().rstrip())[-1].rstrip().endswith("loss 0.2500")

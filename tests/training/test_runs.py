@@ -515,6 +515,16 @@ def content(run):
     )
 
 
+def test_file_of_a_large_graph_is_larger_and_says_the_same(tmp_path, monkeypatch):
+    save(tmp_path / "small")
+    monkeypatch.setattr(runs, "_COMPRESSED_ENTRIES", 0)
+    save(tmp_path / "large")
+    sizes = [(tmp_path / name / "graph.npz").stat().st_size for name in ("small", "large")]
+    assert sizes[0] < sizes[1]
+    small, large = (content(load_run(tmp_path / name))[:4] for name in ("small", "large"))
+    assert small == large
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_flipped_bytes_give_an_error_or_the_same_content(tmp_path, name):
     save(tmp_path)

@@ -256,6 +256,9 @@ def bench_scale(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Decides the graphs and the runs.")] = 0,
+    warm_up: Annotated[
+        bool, typer.Option(help="Whether a small graph comes first, so that kernels are compiled.")
+    ] = True,
     as_json: AsJson = False,
 ) -> None:
     """Measure train, evaluate and predict on graphs of up to a million nodes.
@@ -270,12 +273,17 @@ def bench_scale(
 
       pgnn bench scale --nodes 10000 --nodes 100000
     """
-    from pgnn.bench.scale import SIZES, run
+    from pgnn.bench.scale import SIZES, WARM_UP, run
     from pgnn.training.outcome import versions
 
     rows: list[scale_bench.Row] = []
     with people.status("measuring ...") as status, only_about("nodes", "seed"):
-        for row in run(nodes or SIZES, seed=seed, say=lambda text: status.update(f"{text} ...")):
+        for row in run(
+            nodes or SIZES,
+            seed=seed,
+            warm_up=WARM_UP if warm_up else None,
+            say=lambda text: status.update(f"{text} ..."),
+        ):
             rows.append(row)
             people.print(f"  {row.nodes:,} nodes: {row.seconds:.0f} s")
     if as_json:

@@ -13,6 +13,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from pgnn.threads import watched_by
+
 if TYPE_CHECKING:
     from pgnn.training.fit import Epoch
 
@@ -266,9 +268,21 @@ def all_of(listeners: Sequence[Listener]) -> Listener:
 
 @contextmanager
 def working(text: str) -> Iterator[None]:
-    """Show a spinner with a text while a command works; it says so if kernels are compiled."""
-    with people.status(text) as status, calling_when_compiling(lambda: status.update(COMPILING)):
+    """Show a spinner with a text while a command works, and what long work is at.
+
+    It says so if kernels are compiled.
+    """
+    with (
+        people.status(text) as status,
+        calling_when_compiling(lambda: status.update(COMPILING)),
+        watched_by(lambda *at: status.update(f"{text} {_said_of_step(*at)}")),
+    ):
         yield
+
+
+def _said_of_step(name: str, num_finished: int, total: int) -> str:
+    """Return what is said of a step: its name and, once some of it is finished, the share."""
+    return f"{name}, {100 * num_finished // total}%" if total else name
 
 
 @contextmanager
@@ -325,6 +339,7 @@ class TrainingBar:
     def __init__(self, title: str, total: int | None = None) -> None:
         self.total = total
         self._best_auc: float | None = None
+        self._note = ""
         self._waiting = people.status("preparing ...")
         self._bar = Progress(
             TextColumn("{task.description}"),
@@ -344,6 +359,7 @@ class TrainingBar:
         self._waiting.start()
         self._exits.callback(self._stop)
         self._exits.enter_context(calling_when_compiling(self._say_compiling))
+        self._exits.enter_context(watched_by(self._say_step))
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -357,11 +373,19 @@ class TrainingBar:
         note = f"loss {epoch.loss:.4f}"
         if self._best_auc is not None:
             note += f"  best AUC {self._best_auc:.4f}"
+        self._note = note
         self._bar.update(self._task, completed=epoch.epoch, total=self.total, note=note)
         if not self._bar.live.is_started:
             self._waiting.stop()
             say_kept_remarks()
             self._bar.start()
+
+    def _say_step(self, name: str, num_finished: int, total: int) -> None:
+        text = _said_of_step(name, num_finished, total)
+        if self._bar.live.is_started:
+            self._bar.update(self._task, note=text)
+        else:
+            self._waiting.update(f"preparing ... {text}")
 
     def _say_compiling(self) -> None:
         if self._bar.live.is_started:
@@ -372,6 +396,7 @@ class TrainingBar:
     def _stop(self) -> None:
         self._waiting.stop()
         if self._bar.live.is_started:
+            self._bar.update(self._task, note=self._note)
             self._bar.stop()
 
 

@@ -24,7 +24,7 @@ from pgnn.evaluation.judging import (
 from pgnn.graph import Graph
 from pgnn.io import Events, id_array
 from pgnn.names import NEGATIVES, Negatives
-from pgnn.pairs.codes import as_pairs, edge_codes, sorted_distinct, unordered_codes
+from pgnn.pairs.codes import as_pairs, edge_codes, is_among, sorted_distinct, unordered_codes
 from pgnn.pairs.negatives import draw_negatives
 from pgnn.pairs.sets import PairSet
 from pgnn.training.outcome import GraphFacts
@@ -347,14 +347,14 @@ def _own_test_pairs(run: Run, graph: Graph) -> tuple[Graph, PairSet] | None:
         return edge_codes(pairs, graph.num_nodes, directed=graph.directed)
 
     edges = codes(graph.edges())
-    if not np.isin(edges, codes(place[data.graph.edges()])).all():
+    if not is_among(edges, np.sort(codes(place[data.graph.edges()]))).all():
         return None
     if not len(data.pairs):
         raise PGNNError(
             "the run was trained on this very graph and kept no test pairs of it, so nothing of it "
             "is unseen; give pairs, or another graph"
         )
-    seen = np.isin(edges, codes(place[data.seen.edges()]))
+    seen = is_among(edges, np.sort(codes(place[data.seen.edges()])))
     return graph.with_edges(seen), PairSet(place[data.pairs.pairs], data.pairs.labels)
 
 

@@ -16,7 +16,7 @@ from pgnn.graph import Graph
 from pgnn.graph.keeping import keep
 from pgnn.pairs.codes import as_pairs
 from pgnn.positions import AnchorSets, anchor_distances, sample_anchor_sets
-from pgnn.threads import in_blocks, resolve_threads, rows_of
+from pgnn.threads import in_blocks, resolve_threads, rows_of, step
 
 POSITION_COLUMNS = (
     *("position_gap_max", "position_gap_mean", "position_gap_rms", "position_equal"),
@@ -110,7 +110,8 @@ def pair_positions(
             partial(_HopRows.of, plain, sets, threads),
             besides=sha256(sets.nodes.tobytes() + sets.indptr.tobytes()).digest(),
         )
-        one = _describe(plain, hops, checked, lost, threads)
+        with step(f"positions of {len(checked):,} pairs"):
+            one = _describe(plain, hops, checked, lost, threads)
         largest = np.maximum(result[:, 0], one[:, 0])
         least = np.minimum(result[:, 4], one[:, 4])
         result += one / num_draws
@@ -155,7 +156,9 @@ class _HopRows:
         """Search from all sets."""
         from pgnn.pairs.kernels.positions import sum_near, sum_rows
 
-        hops = np.ascontiguousarray(anchor_distances(graph, sets, num_threads=num_threads).hops)
+        with step(f"distances to {len(sets):,} anchor-sets"):
+            distances = anchor_distances(graph, sets, num_threads=num_threads)
+        hops = np.ascontiguousarray(distances.hops)
         num_nodes, num_sets = hops.shape
         totals = np.zeros(num_sets)
         sum_near(hops, 0, num_nodes, totals)

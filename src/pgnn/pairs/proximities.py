@@ -25,7 +25,7 @@ from pgnn.pairs.walks import (
     exact_walks,
     steps_of,
 )
-from pgnn.threads import Progress, in_blocks, resolve_threads, rows_of
+from pgnn.threads import Progress, in_blocks, resolve_threads, rows_of, step
 
 Array = NDArray[np.float64]
 Pairs = NDArray[np.int64]
@@ -223,11 +223,12 @@ def pair_proximities(
     turned = checked[:, 0] > checked[:, 1]
     if not graph.directed:
         checked = low_high(checked)  # one orientation, so that (v, u) has the same values
-    job = _Job.of(graph, checked, weights, max_hops, method, threads)
-    if graph.directed:
-        columns, notes = _directed(job, progress)
-    else:
-        columns, notes = _undirected(job, progress, turned if ends == "ordered" else None)
+    with step(f"proximities of {len(checked):,} pairs"):
+        job = _Job.of(graph, checked, weights, max_hops, method, threads)
+        if graph.directed:
+            columns, notes = _directed(job, progress)
+        else:
+            columns, notes = _undirected(job, progress, turned if ends == "ordered" else None)
     values = np.empty((len(checked), len(names)), dtype=np.float32)
 
     def write(block: range, _: None) -> None:
@@ -279,7 +280,8 @@ class _Job:
         no_hubs = not self.graph.directed and self.graph.degrees.max(initial=0) <= HUB_DEGREE
         # Long lists of pairs are described block by block, and its eigenvalues belong to the graph.
         weights = None if self.graph.weights is None else self.weights
-        spectrum = keep(self.graph, f"spectrum by {weights}", lambda: Spectrum.of(self.matrix))
+        with step("eigenvectors"):
+            spectrum = keep(self.graph, f"spectrum by {weights}", lambda: Spectrum.of(self.matrix))
         where = (self.matrix, spectrum, self.pairs, self.places, same_component)
         return estimated_walks(*where, self.num_threads, progress, no_hubs)
 
@@ -540,7 +542,8 @@ def describe_endpoints(
     """
     from pgnn.pairs.kernels.nodes import cores_without_edges
 
-    nodes = keep(graph, "endpoints", lambda: _NodeFacts.of(graph))
+    with step("facts about nodes"):
+        nodes = keep(graph, "endpoints", lambda: _NodeFacts.of(graph))
     columns = {name: nodes.columns[name][pairs] for name in ENDPOINT_COLUMNS}
     component = nodes.tree[0][pairs]
     same = component[:, 0] == component[:, 1]

@@ -18,6 +18,7 @@ from pgnn.errors import PGNNError
 from pgnn.graph import Graph
 from pgnn.pairs.codes import Codes, edge_codes, is_among, ordered_pairs
 from pgnn.prediction.choice import Ranked, Rows, Taken
+from pgnn.threads import step
 
 # Where every node of a large graph would list fewer pairs, the best of all are looked for.
 _FEWEST_PER_NODE = 4
@@ -96,7 +97,8 @@ def candidate_pairs(
     if graph.directed:
         graph = replace(Graph.from_edges(graph.edges(), n), sides=graph.sides)
     job = _Job(graph, sources, include_edges, limit, np.random.default_rng(rng))
-    return job.all_pairs() if job.total <= limit else job.likely(rows, num_neighbours, metric)
+    with step("listing likely pairs"):
+        return job.all_pairs() if job.total <= limit else job.likely(rows, num_neighbours, metric)
 
 
 def both_ways(

@@ -29,6 +29,7 @@ from pgnn.io.events import Events
 from pgnn.io.write import locked_folder, make_folder
 from pgnn.names import BEST
 from pgnn.pairs.sets import Split
+from pgnn.threads import step
 from pgnn.training.fit import Fit, Progress
 from pgnn.training.learners import AnyLearner, make_any_learner
 from pgnn.training.outcome import Experiment, GraphFacts, Outcome, versions
@@ -69,7 +70,8 @@ class Problem:
     @checked
     def of_graph(cls, graph: Graph, recipe: Recipe) -> Problem:
         """Split one graph as the recipe says; the same graph is split the same way each time."""
-        return cls([graph], [split_graph(graph, recipe)])
+        with step("splitting edges"):
+            return cls([graph], [split_graph(graph, recipe)])
 
     @classmethod
     @checked
@@ -215,15 +217,16 @@ def _train(
     )
     if out is not None and writes_files():
         shown = next((i for i, split in enumerate(splits) if len(split.test)), 0)
-        save_run(
-            out,
-            learner=learner,
-            graph=problem.graphs[shown],
-            seen=splits[shown].graph,
-            pairs=splits[shown].test,
-            outcome=outcome,
-            history=fit.history,
-        )
+        with step("saving"):
+            save_run(
+                out,
+                learner=learner,
+                graph=problem.graphs[shown],
+                seen=splits[shown].graph,
+                pairs=splits[shown].test,
+                outcome=outcome,
+                history=fit.history,
+            )
     return Trained(learner, fit, outcome)
 
 
@@ -276,7 +279,8 @@ def _judge(learner: AnyLearner, fit: Fit, problem: Problem, *, heuristics: bool)
         model = replace(model, test=model.test.with_metrics(more.get(MODEL, {})))
     if not heuristics:
         return _Judged(model, {}, None)
-    peers = score_heuristics(tested)
+    with step("heuristics"):
+        peers = score_heuristics(tested)
     verdict = peers.verdict(learner.recipe.model, scores)
     judged = peers.judged().items()
     return _Judged(model, {k: each.with_metrics(more.get(k, {})) for k, each in judged}, verdict)
