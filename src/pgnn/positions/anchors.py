@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -475,11 +474,11 @@ def draw_at_once(
     limits = plan.chance if len(sizes) == 1 else np.repeat(plan.chance, sizes, axis=1)
     members = np.asarray(trials < limits)
     while True:
-        empty = ~np.logical_or.reduceat(members, plan.starts, axis=1)  # [k, graphs]
+        empty = ~np.logical_or.reduceat(members, plan.starts[:-1], axis=1)  # [k, graphs]
         if not empty.any():
             return members, plan.shown
         for t, g in zip(*np.nonzero(empty), strict=True):
-            nodes = slice(plan.starts[g], plan.starts[g] + sizes[g])
+            nodes = slice(plan.starts[g], plan.starts[g + 1])
             members[t, nodes] = generator.random(sizes[g], dtype=np.float32) < plan.chance[t, g]
 
 
@@ -488,18 +487,17 @@ class _Plan(NamedTuple):
 
     Attributes:
         shape: Number of sets and of nodes.
-        starts: First node of each graph.
+        starts: First node of each graph, and the number of all nodes.
         shown: Size class of each set, 0 for a union.
         chance: Probability that a set takes a node of a graph, float32 `[k, graphs]`.
-        runs: Consecutive sets that take equally many nodes of a graph: which sets, which nodes are
-            the graph's, how many of them each set takes.
+        counts: How many nodes of a graph a set of a fixed size takes, `[k, graphs]`.
     """
 
     shape: tuple[int, int]
     starts: NDArray[np.int64]
     shown: NDArray[np.int64]
     chance: NDArray[np.float32]
-    runs: list[tuple[slice, slice, int]]
+    counts: NDArray[np.int64]
 
 
 @lru_cache(maxsize=64)
@@ -510,24 +508,15 @@ def _plan(sizes: tuple[int, ...], num_sets: int) -> _Plan:
     starts = np.cumsum([0, *sizes])
     chance = np.float32(0.5) ** size_class.astype(np.float32)
     chance[:, np.array(sizes) == 1] = 1
-    runs = []
-    for g, size in enumerate(sizes):
-        nodes = slice(int(starts[g]), int(starts[g + 1]))
-        counts = np.maximum(1, size >> size_class[:, g])
-        cuts = [0, *np.flatnonzero(np.diff(counts)) + 1, num_sets]  # neighbours: classes ascend
-        runs += [
-            (slice(int(first), int(last)), nodes, int(counts[first]))
-            for first, last in itertools.pairwise(cuts)
-        ]
-    return _Plan((num_sets, int(starts[-1])), starts[:-1], shown, chance, runs)
+    counts = np.maximum(1, np.array(sizes) >> size_class)
+    return _Plan((num_sets, int(starts[-1])), starts, shown, chance, counts)
 
 
 def _draw_fixed_at_once(generator: np.random.Generator, plan: _Plan) -> NDArray[np.bool_]:
     """Take as many nodes as planned for each set: those with the smallest random keys."""
+    from pgnn.positions.kernels.smallest import mark_smallest
+
     keys = generator.random(plan.shape)
     members = np.empty(plan.shape, dtype=bool)
-    for sets, nodes, count in plan.runs:
-        block = keys[sets, nodes]
-        largest = np.partition(block, count - 1)[:, count - 1, None]
-        np.less_equal(block, largest, out=members[sets, nodes])
+    mark_smallest(keys, plan.starts, plan.counts, members)
     return members
