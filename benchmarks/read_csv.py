@@ -1,4 +1,4 @@
-"""Time `read_graph` on a CSV file of 10 million edges, beside numpy and networkx readers.
+"""Time and peak memory of `read_graph` on a CSV file of 10 million edges, beside other readers.
 
 Run: python benchmarks/read_csv.py [number of edges]
 """
@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 import pgnn
+from pgnn.bench.memory import peak_bytes, reset_peak
 
 SAMPLE = 200_000  # edges that the slow readers get; their time is extrapolated
 
@@ -32,13 +33,18 @@ def main(num_edges: int) -> None:
         whole, sample = Path(folder) / "edges.csv", Path(folder) / "sample.csv"
         write_edges(whole, pairs)
         write_edges(sample, pairs[:SAMPLE])
+        del pairs
         print(f"{num_edges:,} edges, {whole.stat().st_size / 1e6:.0f} MB")
         times = []
+        reset_peak()
         for _ in range(3):
             start = time.perf_counter()
             graph = pgnn.read_graph(whole)
             times.append(time.perf_counter() - start)
         print(f"pgnn.read_graph        {min(times):8.2f} s   {graph}")
+        arrays = (graph.indptr, graph.indices, graph.node_ids)
+        size = sum(array.nbytes for array in arrays)
+        print(f"peak {peak_bytes() / 1e6:.0f} MB of memory, for a graph of {size / 1e6:.0f} MB")
         scale = num_edges / min(SAMPLE, num_edges)
         start = time.perf_counter()
         np.loadtxt(sample, delimiter=",", skiprows=1, dtype=np.int64)

@@ -3,11 +3,13 @@
 import gzip
 import io
 import os
+import sys
 import zipfile
 
 import numpy as np
 import pytest
 
+import pgnn
 from pgnn import PGNNError
 from pgnn.io import limits
 from pgnn.io.limits import check_archive, gunzip, read_file
@@ -83,3 +85,15 @@ def test_check_archive_refuses_a_bomb(tmp_path):
         archive.writestr("a.npy", bytes(65 << 20))
     with pytest.raises(PGNNError, match="200 times its size"):
         check_archive(tmp_path, buffer.getvalue())
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits are kept on Linux only")
+def test_a_file_that_does_not_fit_below_the_limit_of_memory_is_refused(tmp_path):
+    path = tmp_path / "huge.csv"
+    with open(path, "wb") as file:
+        file.truncate(9 << 30)  # a hole: nothing is on the disk
+    with (
+        pgnn.memory_limit("8GB"),
+        pytest.raises(PGNNError, match=r"memory is too small: reading .*huge.csv needs 1\d"),
+    ):
+        pgnn.read_graph(path)

@@ -3,8 +3,10 @@
 import polars as pl
 import pytest
 
+import pgnn
 from io_helpers import edge_ids, message
-from pgnn.io import read_graph
+from pgnn.errors import PGNNError
+from pgnn.io import read_graph, tables
 from pgnn.io.tables import find_header
 
 
@@ -153,3 +155,27 @@ def test_find_header_decides_by_names_numbers_and_digits(rows, present, guessed)
     header = find_header(rows, [0, 1], lambda names: "source" in names)
     assert (header.present, header.guessed) == (present, guessed)
     assert header.reason
+
+
+@pytest.mark.parametrize("header", ["", "source,target,weight\n"])
+@pytest.mark.parametrize("block", [16, 40, 1000])
+@pytest.mark.parametrize(
+    "last", ["", "12,77,0.5", "ann,3,1", "7,,2", "007,3,1", "1,2", "8,9,1e400", "\ufeff8,9,1"]
+)
+def test_blocks_of_text_are_read_as_the_whole(tmp_path, monkeypatch, header, block, last):
+    lines = "".join(f"{v % 7},{v * v % 11 + 100},{v + 1}\n" for v in range(60))
+    path = tmp_path / "edges.csv"
+    path.write_text(f"{header}{lines}{last}\n{lines}", encoding="utf-8")
+
+    def read():
+        try:
+            graph = pgnn.read_graph(path, weight=2)
+        except PGNNError as error:
+            return str(error)
+        return [array.tolist() for array in (graph.indptr, graph.indices, graph.node_ids)] + [
+            None if graph.weights is None else graph.weights.tolist()
+        ]
+
+    whole = read()
+    monkeypatch.setattr(tables, "BLOCK_BYTES", block)
+    assert read() == whole

@@ -249,6 +249,9 @@ class CSR(NamedTuple):
     repeats: int
 
 
+_BLOCK_EDGES = 1 << 20  # taken apart at once
+
+
 def build_csr(
     pairs: NDArray[np.integer[Any]],
     weights: NDArray[np.float64] | None,
@@ -274,24 +277,59 @@ def build_csr(
     if self_loops:
         source, target = source[keep], target[keep]
         weights = None if weights is None else weights[keep]
-    if not directed:
-        source, target = np.minimum(source, target), np.maximum(source, target)
     # One 64-bit word per edge sorts by row, then by column, in a single pass of numpy's fast sort.
     bits = max(1, (num_nodes - 1).bit_length())
-    words = (source.astype(np.int64) << bits) | target
+    words = (source if directed else np.minimum(source, target)).astype(np.int64)
+    words <<= bits
+    words |= target if directed else np.maximum(source, target)
+    del source, target, keep
     words, values, num_repeats = _sorted_distinct(words, weights, repeats)
-    counts = np.bincount(words >> bits, minlength=num_nodes)
-    indptr = np.concatenate([[0], np.cumsum(counts)])
-    indices = (words & ((1 << bits) - 1)).astype(np.int32)
-    if not directed:
-        data = np.ones(len(indices), dtype=np.int8) if values is None else values
-        import scipy.sparse as sp  # takes as long to load as all else of `import pgnn`
+    indices = np.empty(len(words), dtype=np.int32)
+    counts = np.zeros(num_nodes, dtype=np.int64)
+    step = max(_BLOCK_EDGES, num_nodes)
+    for start in range(0, len(words), step):
+        part = words[start : start + step]
+        indices[start : start + step] = part & ((1 << bits) - 1)
+        counts += np.bincount(part >> bits, minlength=num_nodes)
+    del words
+    if directed:
+        return CSR(_bounds(counts), indices, values, self_loops, num_repeats)
+    return CSR(*_with_other_half(counts, indices, values), self_loops, num_repeats)
 
-        half = sp.csr_array((data, indices, indptr), shape=(num_nodes, num_nodes))
-        whole = half + half.T.tocsr()
-        indptr, indices = whole.indptr.astype(np.int64), whole.indices.astype(np.int32)
-        values = None if values is None else whole.data
-    return CSR(indptr, indices, values, self_loops, num_repeats)
+
+def _bounds(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where rows of these lengths begin and end, `[len(counts) + 1]`."""
+    bounds = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=bounds[1:])
+    return bounds
+
+
+def _with_other_half(
+    counts: NDArray[np.int64], indices: NDArray[np.int32], values: NDArray[np.float64] | None
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64] | None]:
+    """Return the rows of a symmetric matrix, given the half above its diagonal.
+
+    A row is its part below the diagonal and then its part above it, so nothing has to be sorted.
+    """
+    import scipy.sparse as sp  # takes as long to load as all else of `import pgnn`
+
+    num_nodes = len(counts)
+    data = np.ones(len(indices), dtype=np.int8) if values is None else values
+    bounds = _bounds(counts)
+    if len(indices) <= np.iinfo(np.int32).max:
+        bounds = bounds.astype(np.int32)  # of one type with the indices, or scipy copies both
+    above = sp.csr_array((data, indices, bounds), shape=(num_nodes, num_nodes))
+    below = above.T.tocsr()
+    counts_below = np.diff(below.indptr).astype(np.int64)
+    lengths = np.stack([counts_below, counts], axis=1).ravel()
+    is_below = np.repeat(np.tile([True, False], num_nodes), lengths)
+    whole = np.empty(2 * len(indices), dtype=np.int32)
+    both = None if values is None else np.empty(2 * len(indices))
+    for part, is_part in ((below, is_below), (above, ~is_below)):
+        whole[is_part] = part.indices
+        if both is not None:
+            both[is_part] = part.data
+    return _bounds(counts + counts_below), whole, both
 
 
 def _sorted_distinct(
@@ -299,19 +337,18 @@ def _sorted_distinct(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64] | None, int]:
     """Sort words (and weights with them), keep one of each with the weight that `repeats` says."""
     if weights is None:
-        words = np.sort(words)
+        words.sort()
     else:
         order = np.argsort(words, kind="stable")
         words, weights = words[order], weights[order]
     first = np.ones(len(words), dtype=bool)
     np.not_equal(words[1:], words[:-1], out=first[1:])
-    starts = np.flatnonzero(first)
-    num_repeats = len(words) - len(starts)
+    num_repeats = len(words) - int(np.count_nonzero(first))
     if num_repeats:
-        words = words[starts]
         if weights is not None:
             combine = np.add if repeats == "sum" else np.minimum
-            weights = combine.reduceat(weights, starts)
+            weights = combine.reduceat(weights, np.flatnonzero(first))
+        words = words[first]
     return words, weights, num_repeats
 
 

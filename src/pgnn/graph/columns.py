@@ -242,23 +242,26 @@ def number_nodes(source: pl.Series, target: pl.Series) -> tuple[NDArray[np.int32
     return pairs, ids
 
 
+_BLOCK_EDGES = 1 << 20  # numbered at once
+
+
 def _number_dense(
     source: NDArray[np.int64], target: NDArray[np.int64], low: int, span: int
 ) -> tuple[NDArray[np.int32], pl.Series]:
     """Number integers of a small range by a table of the whole range."""
     import polars as pl
 
-    if low:
-        source, target = source - low, target - low
+    blocks = [slice(start, start + _BLOCK_EDGES) for start in range(0, len(source), _BLOCK_EDGES)]
     seen = np.zeros(span, dtype=bool)
-    seen[source] = True
-    seen[target] = True
+    for end in (source, target):
+        for block in blocks:
+            seen[end[block] - low] = True
+    index = None if seen.all() else np.cumsum(seen, dtype=np.int32) - np.int32(1)
     pairs = np.empty((len(source), 2), dtype=np.int32)
-    if seen.all():
-        pairs[:, 0], pairs[:, 1] = source, target
-    else:
-        index = np.cumsum(seen, dtype=np.int32) - np.int32(1)
-        pairs[:, 0], pairs[:, 1] = index[source], index[target]
+    for place, end in enumerate((source, target)):
+        for block in blocks:
+            numbers = end[block] - low
+            pairs[block, place] = numbers if index is None else index[numbers]
     return pairs, pl.Series(np.flatnonzero(seen) + low, dtype=pl.Int64)
 
 

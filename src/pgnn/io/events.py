@@ -29,7 +29,7 @@ from pgnn.io.graph_files import (
     with_header,
 )
 from pgnn.io.node_tables import NodeTable
-from pgnn.io.notes import EventNotes, ReadNotes
+from pgnn.io.notes import EventNotes, ReadNotes, find_warnings
 from pgnn.io.tables import format_suffix
 from pgnn.io.times import TimeScale, read_times
 from pgnn.io.write import StrPath, as_path
@@ -150,7 +150,8 @@ class Events:
         graph, nodes = assemble(
             self.path, contents, self.nodes, repeats, (rows.names[0], rows.names[1]), self.between
         )
-        notes = notes_of(self.path, graph, contents, rows, nodes, self.strengths)
+        warnings = find_warnings(rows.facts(self.path, contents))
+        notes = notes_of(self.path, graph, contents.weight, rows, nodes, self.strengths, warnings)
         return graph, replace(notes, events=self._notes(rows, contents))
 
     def _notes(self, rows: EdgeRows, contents: Contents) -> EventNotes:

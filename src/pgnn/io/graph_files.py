@@ -193,7 +193,8 @@ def read_graph_with_notes(path: StrPath, **how: Unpack[HowToRead]) -> tuple[Grap
     nodes = read_nodes(how)
     suffix = format_suffix(file)
     directed, weight = how.get("directed"), how.get("weight")
-    rows = None
+    rows: EdgeRows | None = None
+    warnings: tuple[Problem, ...] = ()
     if suffix in (".npz", ".graphml"):
         if any(how.get(name) is not None for name in ("source", "target", "header")):
             names = Parameter("source"), ", ", Parameter("target"), " and ", Parameter("header")
@@ -202,6 +203,8 @@ def read_graph_with_notes(path: StrPath, **how: Unpack[HowToRead]) -> tuple[Grap
     else:
         rows = read_edge_rows(file, how, nodes)
         contents = rows.numbered(nodes)._replace(directed=bool(directed))
+        warnings = find_warnings(rows.facts(file, contents))
+        rows = rows.without_ids()  # they have numbers now
     nodes = with_header(nodes, contents.ids, how)
     columns = None if rows is None else (rows.names[0], rows.names[1])
     graph, nodes = assemble(
@@ -213,16 +216,18 @@ def read_graph_with_notes(path: StrPath, **how: Unpack[HowToRead]) -> tuple[Grap
             "about: not every edge leads from one of two types to the other; name two types with ",
             Parameter("between"),
         )  # fmt: skip
-    return graph, notes_of(file, graph, contents, rows, nodes, how.get("repeats") == "sum")
+    strengths = how.get("repeats") == "sum"
+    return graph, notes_of(file, graph, contents.weight, rows, nodes, strengths, warnings)
 
 
 def notes_of(
     path: Path,
     graph: Graph,
-    contents: Contents,
+    weight: str | None,
     rows: EdgeRows | None,
     nodes: NodeTable | None,
     strengths: bool,
+    warnings: tuple[Problem, ...],
 ) -> ReadNotes:
     """Say how a graph was made of what was read."""
     return ReadNotes(
@@ -233,14 +238,14 @@ def notes_of(
         header=None if rows is None else rows.header,
         source=None if rows is None else rows.names[0],
         target=None if rows is None else rows.names[1],
-        weight=contents.weight,
+        weight=weight,
         strengths=strengths,
         sides=graph.sides,
         features=None if nodes is None else nodes.path,
         feature_notes=None if nodes is None else nodes.notes,
         dropped_self_loops=graph.dropped_self_loops,
         dropped_repeats=graph.dropped_repeats,
-        warnings=() if rows is None else find_warnings(rows.facts(path, contents)),
+        warnings=warnings,
     )
 
 
@@ -409,6 +414,10 @@ class EdgeRows(NamedTuple):
             weights=None if self.weights is None else self.weights[kept],
             times=None if self.times is None else self.times[kept],
         )
+
+    def without_ids(self) -> EdgeRows:
+        """Return the rows without their ids, which take more memory than all else."""
+        return self._replace(first=self.first.clear(), second=self.second.clear())
 
     def facts(self, path: Path, contents: Contents) -> EdgeTableFacts:
         """Return what warnings are found by."""

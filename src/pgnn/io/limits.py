@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pgnn.checks import checked, total_memory
 from pgnn.errors import PGNNError
+from pgnn.memory import more_needed
 
 MAX_COLUMNS = 100_000
 """The most columns of a table."""
@@ -27,6 +28,7 @@ MAX_EMPTY_NODES = 10_000_000
 """The most nodes of a sparse matrix that has fewer bytes than nodes."""
 
 _CHUNK = 1 << 20
+_MEMORY_PER_BYTE = 1.5  # of a table of integers as text, besides arrays; as it was measured
 
 
 @checked
@@ -52,6 +54,7 @@ def read_file(path: Path, *, pipes: bool = False) -> bytes:
         if stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(21, "Is a directory", str(path))
         if stat.S_ISREG(status.st_mode):
+            more_needed(_MEMORY_PER_BYTE * status.st_size, f"reading {path}")
             if status.st_size > most:
                 raise _too_large(path, status.st_size)
             return file.read()

@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING
 from pgnn.checks import total_memory
 from pgnn.errors import PGNNError
 from pgnn.io import parquet_child
+from pgnn.memory import more_needed
 
 if TYPE_CHECKING:
     import polars as pl
 
 _SECONDS = 60.0  # for any file, and more for a large one
 _BYTES_PER_SECOND = 4 << 20
+_MEMORY_PER_BYTE = 4  # of a table of random integers, besides the file; as it was measured
 
 
 def read_parquet(path: Path, data: bytes) -> pl.DataFrame:
@@ -36,6 +38,7 @@ def read_parquet(path: Path, data: bytes) -> pl.DataFrame:
     Raises:
         PGNNError: If it is damaged, of another format, or takes too much memory or time.
     """
+    more_needed(_MEMORY_PER_BYTE * len(data), f"reading {path}")
     import polars as pl
 
     return pl.read_ipc(io.BytesIO(_output(path, data, [])))

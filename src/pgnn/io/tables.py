@@ -10,6 +10,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
+import numpy as np
+
 from pgnn.checks import checked
 from pgnn.errors import PGNNError
 from pgnn.graph.columns import Columns, as_id_column
@@ -18,6 +20,8 @@ from pgnn.io.text import BOM, FORMULA, SEPARATOR_NAMES, Text, read_bytes, read_t
 
 if TYPE_CHECKING:
     import polars as pl
+
+BLOCK_BYTES = 32 << 20  # of text that is parsed at once; more than a line may have
 
 
 @dataclass(frozen=True)
@@ -198,14 +202,47 @@ class TextTable(Table):
 
     def _parse(self, kinds: dict[int, type[pl.DataType]]) -> pl.DataFrame:
         """Parse all columns, since polars overlooks long lines when it reads only some."""
+        plain = self._text.plain
+        is_large = len(plain) > BLOCK_BYTES and len(kinds) == self.columns.width
+        frame = self._parse_blocks(kinds) if is_large else None
+        if frame is not None:
+            return frame
+        return self._parse_text(plain, kinds, skip_rows=0 if self.columns.names is None else 1)
+
+    def _parse_blocks(self, kinds: dict[int, type[pl.DataType]]) -> pl.DataFrame | None:
+        """Parse columns of numbers, of which only the numbers are kept; None if one is missing.
+
+        polars would hold the columns twice, and the text besides.
+        """
         import polars as pl
 
-        # polars takes a byte order mark away, also from the first id.
-        data = BOM + self._text.plain if self._text.plain.startswith(BOM) else self._text.plain
+        types: dict[type[pl.DataType], str] = {pl.Int64: "int64", pl.Float64: "float64"}
+        if not set(kinds.values()) <= set(types):
+            return None
+        plain = self._text.plain
+        start = 0 if self.columns.names is None else plain.index(b"\n") + 1
+        num_lines = plain.count(b"\n", start)
+        arrays = {i: np.empty(num_lines, dtype=types[kind]) for i, kind in kinds.items()}
+        row = 0
+        while start < len(plain):
+            stop = plain.rfind(b"\n", start, start + BLOCK_BYTES) + 1
+            frame = self._parse_text(plain[start:stop], kinds)
+            if row + frame.height > num_lines or any(column.null_count() for column in frame):
+                return None
+            for i, array in arrays.items():
+                array[row : row + frame.height] = frame[_name(i)].to_numpy()
+            row, start = row + frame.height, stop
+        return pl.DataFrame({_name(i): array for i, array in arrays.items()})
+
+    def _parse_text(
+        self, text: bytes, kinds: dict[int, type[pl.DataType]], *, skip_rows: int = 0
+    ) -> pl.DataFrame:
+        import polars as pl
+
         return pl.read_csv(
-            data,
+            BOM + text if text.startswith(BOM) else text,  # polars takes one away
             has_header=False,
-            skip_rows=0 if self.columns.names is None else 1,
+            skip_rows=skip_rows,
             separator=self._text.separator.decode(),
             schema={_name(i): kinds.get(i, pl.String) for i in range(self.columns.width)},
         )

@@ -93,6 +93,21 @@ def rows_at_once(num_rows: int, row_bytes: int) -> int:
 
 
 @checked
+def more_needed(num_bytes: float, work: str) -> None:
+    """Refuse work that needs so much besides what the process has, and that is no array of numpy.
+
+    Args:
+        num_bytes: How much it takes at once.
+        work: What is to be done, in words.
+
+    Raises:
+        PGNNError: As `least_needed`.
+    """
+    if _limit is not None:
+        least_needed(array_file().keep_below() + num_bytes, work)
+
+
+@checked
 def least_needed(num_bytes: float, work: str) -> None:
     """Refuse work that cannot stay below the limit, before it begins.
 
