@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pgnn import AnchorSets, PGNNError, sample_anchor_sets
 from pgnn.positions import anchors
-from pgnn.positions.anchors import MAX_SETS, draw_at_once
+from pgnn.positions.anchors import MAX_SETS, draw_at_once, sample_several
 
 SCHEMES = ["bernoulli", "fixed"]
 
@@ -287,6 +287,19 @@ def test_sets_are_the_rows_of_what_was_decided_at_once(scheme, sizes, seed):
     sets = sample_anchor_sets(sizes, num_sets=12, scheme=scheme, rng=seed)
     assert [nodes.tolist() for nodes in sets] == [np.flatnonzero(m).tolist() for m in members]
     assert sets.nodes.dtype == np.int32
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("sizes", [7, [7], [5, 1, 9], 600, [600, 500]])
+def test_several_draws_are_each_what_it_is_alone(scheme, sizes):
+    seeds = [3, 1, 4]
+    rngs = [np.random.default_rng(seed) for seed in seeds]
+    several = sample_several(sizes, num_sets=6, scheme=scheme, rngs=rngs)
+    alone = [sample_anchor_sets(sizes, num_sets=6, scheme=scheme, rng=seed) for seed in seeds]
+    chained = AnchorSets.chain(alone)
+    assert np.array_equal(several.nodes, chained.nodes)
+    assert np.array_equal(several.indptr, chained.indptr)
+    assert np.array_equal(several.size_class, chained.size_class)
 
 
 def test_union_fixed_takes_every_node_equally_often():

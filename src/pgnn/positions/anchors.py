@@ -347,7 +347,7 @@ def sample_anchor_sets(
                 for size in sizes
             )
             return AnchorSets.union(list(parts))
-        return _sample_at_once(generator, sizes, num_sets, scheme)
+        return _sample_at_once([generator], sizes, num_sets, scheme)
     size = int(sizes[0])
     classes = _num_size_classes(size)
     if num_sets is None:
@@ -357,7 +357,7 @@ def sample_anchor_sets(
             )
         num_sets = classes * max(1, int(c * classes))
     if size <= _SMALL_GRAPH:
-        return _sample_at_once(generator, sizes, num_sets, scheme)
+        return _sample_at_once([generator], sizes, num_sets, scheme)
     needed = max(4 * num_sets // classes, 16) * size  # all sets, or the drawing of the largest
     fits_memory("num_sets", f"{num_sets:,} sets of {size:,} nodes", needed)
     size_class = 1 + np.arange(num_sets, dtype=np.int64) * classes // num_sets
@@ -366,6 +366,28 @@ def sample_anchor_sets(
     for i, count in zip(*np.unique(size_class, return_counts=True), strict=True):
         members += draw(generator, size, int(i), int(count))
     return AnchorSets._flat(members, size, size_class)
+
+
+def sample_several(
+    num_nodes: int | Sequence[int],
+    *,
+    num_sets: int,
+    scheme: Scheme,
+    rngs: Sequence[np.random.Generator],
+) -> AnchorSets:
+    """Draw what `sample_anchor_sets` does with each of some generators, one draw after the other.
+
+    Example:
+        >>> rngs = [np.random.default_rng(seed) for seed in (0, 1)]
+        >>> len(sample_several(9, num_sets=4, scheme="fixed", rngs=rngs))
+        8
+    """
+    sizes = _graph_sizes(num_nodes)
+    if sizes.mean() <= _SMALL_GRAPH:
+        return _sample_at_once(rngs, sizes, num_sets, scheme)
+    return AnchorSets.chain(
+        [sample_anchor_sets(num_nodes, num_sets=num_sets, scheme=scheme, rng=rng) for rng in rngs]
+    )
 
 
 def _graph_sizes(num_nodes: Any) -> NDArray[np.int64]:
@@ -447,14 +469,18 @@ def _draw_fixed(
 
 
 def _sample_at_once(
-    generator: np.random.Generator, sizes: NDArray[np.int64], num_sets: int, scheme: Scheme
+    generators: Sequence[np.random.Generator],
+    sizes: NDArray[np.int64],
+    num_sets: int,
+    scheme: Scheme,
 ) -> AnchorSets:
     """Draw the sets of one or several small graphs by deciding all (set, node) pairs at once."""
-    members, size_class = draw_at_once(generator, sizes, num_sets, fixed=scheme == "fixed")
-    num_nodes = int(sizes.sum())
-    entries = np.flatnonzero(members)  # set * n + node
+    draws = [draw_at_once(rng, sizes, num_sets, fixed=scheme == "fixed") for rng in generators]
+    num_nodes, num_sets = int(sizes.sum()), num_sets * len(draws)
+    entries = np.flatnonzero(np.concatenate([members for members, _ in draws]))  # set * n + node
     indptr = np.searchsorted(entries, np.arange(num_sets + 1) * num_nodes)
     nodes = (entries % num_nodes).astype(np.int32)
+    size_class = np.concatenate([classes for _, classes in draws])
     return AnchorSets(indptr.astype(np.int64), nodes, num_nodes, size_class)
 
 

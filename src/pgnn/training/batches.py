@@ -139,13 +139,15 @@ class Batch:
     @checked
     def sample(self, draws: Draws, rng: np.random.Generator) -> AnchorSets:
         """Draw anchor-sets for each graph of the union."""
-        sizes = self.sizes.tolist()
         return sample_anchor_sets(
-            sizes if len(sizes) > 1 else sizes[0],
-            num_sets=self._num_sets(draws),
-            scheme=draws.scheme,
-            rng=rng,
+            self._num_nodes, num_sets=self._num_sets(draws), scheme=draws.scheme, rng=rng
         )
+
+    @property
+    def _num_nodes(self) -> int | list[int]:
+        """Number of nodes, or those of each graph of a union, as samplers take them."""
+        sizes: list[int] = self.sizes.tolist()
+        return sizes if len(sizes) > 1 else sizes[0]
 
     @checked
     def num_positions(self, draws: Draws) -> int:
