@@ -10,7 +10,7 @@ from pgnn.errors import PGNNError
 from pgnn.evaluation.judging import Judgement
 from pgnn.experiments.config import COLUMNS
 from pgnn.experiments.render import PPI_NOTE
-from pgnn.report import collect_run, render_run
+from pgnn.report import collect, collect_run, render_run
 from pgnn.report.collect import measure_positions
 from pgnn.training.outcome import Experiment
 from pgnn.training.pipeline import Problem, train
@@ -105,6 +105,19 @@ def test_cut_hops_are_cut_on_the_page_as_well(run_of):
     assert positions.values.max() == 2
     full = pgnn.anchor_distances(run_of("pgnn-f-2l").data.seen, positions.sets).hops
     np.testing.assert_array_equal(positions.values, np.where(full > 2, -1, full))
+
+
+def test_embedding_of_a_large_graph_is_that_of_the_sets_on_the_page(run_of, monkeypatch):
+    run = run_of("pgnn-best")
+    whole = collect_run(run, top=2).embedding
+    assert whole.shape[1] == run.learner.num_sets
+    monkeypatch.setattr(collect, "_MOST_EMBEDDED", 10)
+    monkeypatch.setattr(collect, "_MAX_SETS", 3)
+    some = collect_run(run, top=2)
+    assert some.embedding.shape == (len(whole), 3) == some.positions.values.shape
+    np.testing.assert_allclose(some.embedding.mean(axis=0), 0, atol=1e-5)
+    order = np.argsort(some.positions.values[:, 0], kind="stable")
+    assert (np.diff(some.embedding[order, 0]) >= -1e-6).all()
 
 
 def test_baseline_is_shown_with_hops_that_it_does_not_read(run_of):

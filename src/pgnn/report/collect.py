@@ -29,6 +29,8 @@ from pgnn.training.runs import Run
 # Metrics of the model alone: a column of one number compares nothing.
 _OF_MODELS = ("auc_low", "auc_high", "brier", "calibration_error")
 _MAX_SETS = 64  # a reader looks at a few; each adds a column of numbers to the page
+_MOST_EMBEDDED = 1 << 26  # numbers of an embedding that is computed for the page
+_LEAST = 1e-9  # below it a share of PageRank is none
 _REASONED = 10  # links whose reasons are found, in graphs with at most so many edges:
 _REASONED_EDGES = 20_000
 _SIMILAR_TO = 5  # nodes whose most similar nodes are listed
@@ -65,7 +67,7 @@ def collect_run(run: Run, *, top: int = 20) -> RunReport:
         graph=run.data.seen,
         positions=positions,
         reading=_reading(run, positions),
-        embedding=learner.embed(run.data.seen),
+        embedding=_embedding(run, positions),
         links=links,
         links_title="Most likely missing links" if outcome.task == "link" else "Most similar nodes",
         links_text=links_text,
@@ -112,6 +114,21 @@ def measure_positions(run: Run) -> Positions:
         return _pagerank(graph, sets, alpha=preset.alpha)
     kind: Any = "hops" if graph.weights is None else "lengths"
     return Positions(sets, _hops(graph, sets, preset.cutoff), kind, preset.cutoff)
+
+
+def _embedding(run: Run, positions: Positions) -> NDArray[Any]:
+    """Return where the model puts nodes; of a large graph as far as the positions here tell.
+
+    `pgnn-best` embeds nodes by the logarithm of PageRank to more sets, which takes minutes there,
+    and the page maps a few thousand nodes.
+    """
+    learner, seen = run.learner, run.data.seen
+    is_large = seen.num_nodes * learner.embedding_width > _MOST_EMBEDDED
+    if not is_large or not isinstance(learner, PairLearner):
+        return learner.embed(seen)
+    near = np.log(np.maximum(positions.values, _LEAST))
+    near -= near.mean(axis=0)
+    return np.asarray(near / np.maximum(near.std(axis=0), 1e-6), dtype=np.float32)
 
 
 def _hops(graph: Graph, sets: AnchorSets, cutoff: int | None) -> NDArray[Any]:
