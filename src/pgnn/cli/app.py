@@ -55,7 +55,7 @@ def main() -> None:
     except PGNNError as error:
         _end(str(error))
     except StoppedError as error:
-        _end(str(error), _TERMINATED if signal.SIGTERM in signals else _INTERRUPTED)
+        _end(_stopped(str(error), signals), _stopped_code(signals))
     except _UsageError as error:
         _end(_usage(error))
     except OSError as error:
@@ -65,8 +65,19 @@ def main() -> None:
     except RecursionError:
         _end("something is nested too deeply")
     if code == _INTERRUPTED:
-        _end("stopped", _TERMINATED if signal.SIGTERM in signals else _INTERRUPTED)
+        _end(_stopped("stopped", signals), _stopped_code(signals))
     sys.exit(code or 0)
+
+
+def _stopped(message: str, signals: list[int]) -> str:
+    """Say what was kept, and why torchrun may have stopped a process."""
+    if are_several() and signal.SIGTERM in signals:
+        return f"{message} (torchrun stops all processes when one of them has ended)"
+    return message
+
+
+def _stopped_code(signals: list[int]) -> int:
+    return _TERMINATED if signal.SIGTERM in signals else _INTERRUPTED
 
 
 def _hear_signals(signals: list[int]) -> None:

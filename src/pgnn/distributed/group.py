@@ -236,8 +236,8 @@ def _losing() -> Iterator[None]:
 
 
 def _first_line(error: BaseException) -> str:
-    """Return the first line of a message, without the place in gloo's code."""
-    line = (str(error).splitlines() or [type(error).__name__])[0]
+    """Return the first sentence of a message, without the place in gloo's code."""
+    line = (str(error).splitlines() or [type(error).__name__])[0].partition(". ")[0]
     return re.sub(r"^\[[^\]]*\.(cc|h|cpp):\d+\] ", "", line)
 
 
