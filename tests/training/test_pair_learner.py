@@ -1,5 +1,6 @@
 """`pgnn-best`: it never sees the answer, gives the same numbers again, and is saved whole."""
 
+import sys
 from dataclasses import replace
 
 import networkx as nx
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from pgnn import Graph, PGNNError
+from pgnn import Graph, PGNNError, memory_limit
 from pgnn.evaluation.metrics import roc_auc
 from pgnn.pairs.columns import column_names
 from pgnn.pairs.sets import PairSet, Split
@@ -355,3 +356,13 @@ def test_undirected_scores_are_symmetric_and_name_no_direction():
     score = learner.scorer(split.graph).logits
     np.testing.assert_array_equal(score(pairs), score(pairs[:, ::-1]))
     assert predict(learner, split.graph, top=5).ends == ("node1", "node2")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits are kept on Linux only")
+def test_training_that_does_not_fit_below_the_limit_of_memory_is_refused(monkeypatch):
+    monkeypatch.setattr(pair_learner, "_LEAST_MEMORY", 1e11)
+    with (
+        memory_limit("8GB"),
+        pytest.raises(PGNNError, match=r"memory is too small: training pgnn-best needs 100.\dGB"),
+    ):
+        trained(town())

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pgnn.io import Events, FeatureEncoding, HowToRead, ReadNotes
 
 MAX_SEED = 2**63 - 1  # torch's
-_LIBRARIES = 500_000_000  # bytes that commands take on a graph of a few nodes
+_LIBRARIES = 550_000_000  # bytes that commands take on a graph of 2,000 nodes
 
 
 def check_seed(value: int | None) -> int | None:

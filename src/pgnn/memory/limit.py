@@ -27,7 +27,8 @@ def memory_limit(size: str | int | None) -> Iterator[None]:
     Large numpy arrays that are made meanwhile lie in a nameless file in the folder for temporary
     files (`TMPDIR`, which must be on a disk), and their pages leave memory whenever it fills up.
     Results are the same as without a limit. What cannot lie in the file has to fit below the limit:
-    Python and the libraries (about 0.4 GB), the graph as it is read, and what torch makes.
+    Python and the libraries (about 0.5 GB), a file as it is read, and what torch makes. A process
+    that is forked meanwhile shares these arrays: what it writes to them, this process sees.
 
     Args:
         size: Such as "4GB", "500MB" or "2GiB", or a number of bytes; None for no limit.

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from pgnn.errors import PGNNError
 from pgnn.evaluation.calibration import Calibration, fit_calibration
 from pgnn.graph import Graph
+from pgnn.memory import least_needed
 from pgnn.names import Task
 from pgnn.nn.heads import PairHeads
 from pgnn.pairs.codes import as_pairs, edge_codes, ordered_pairs
@@ -109,6 +110,8 @@ _KEPT = 0.3  # least share of links that must stay when those of lone nodes are 
 # does while links are few.
 _ACROSS_LINEAR_LINKS = 10_000
 _MEASURED = 1 << 26  # numbers of an embedding that are computed when training ends, to measure them
+# Bytes that training needs, arrays apart, as `--memory` runs on 2,000 nodes have measured them.
+_LEAST_MEMORY, _MEMORY_PER_PAIR = 650e6, 300
 _DAMAGED = (
     *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError),
     MemoryError,
@@ -239,6 +242,8 @@ class PairLearner:
             raise PGNNError("the splits have no training pairs")
         chosen = [split for split in splits if len(split.val) and not len(split.train)]
         share = 1 / len(learnt)
+        num_pairs = sum(self._num_pairs(split, share) for split in learnt)
+        least_needed(_LEAST_MEMORY + _MEMORY_PER_PAIR * num_pairs, "training pgnn-best")
         parts = [self._describe(split, number, share) for number, split in enumerate(learnt)]
         for number, split in enumerate(chosen, len(parts)):
             rng = generator_of(self.recipe.seed, Purpose.NEGATIVES, number)
@@ -260,6 +265,14 @@ class PairLearner:
         )
         self.model.set_calibration(fit_calibration(fitted.positive, fitted.negative))
         return fitted.fit
+
+    def _num_pairs(self, split: Split, share: float) -> float:
+        """Return about how many pairs are learnt from of one graph."""
+        if self.recipe.task == "pair":
+            return min(len(split.train), max(_MAX_LABELLED * share, _LABELLED_PER_GRAPH))
+        num_links = min(split.graph.num_edges, max(1, int(_MAX_POSITIVES * share)))
+        per_link = np.clip(_NEGATIVES[2] * share / max(num_links, 1), *_NEGATIVES[:2])
+        return float((1 + per_link) * num_links)
 
     def _describe(self, split: Split, number: int, share: float) -> HeadData:
         """Describe the pairs that are learnt from of one graph."""
