@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import pgnn
 from cli_helpers import community_edges, run_command
 from pgnn.cli import processes
 from pgnn.cli.processes import are_several, is_first, own_device, together
@@ -149,3 +150,20 @@ def test_resuming_is_said_as_it_was_begun(monkeypatch):
     launched(monkeypatch, 0)
     with together():
         assert processes.resuming("run") == "`torchrun ... -m pgnn train --resume --out run`"
+
+
+def test_different_graphs_are_told_apart_before_work_begins(monkeypatch):
+    class Pretended:
+        def __init__(self, same):
+            self.same = same
+
+        def all_equal(self, data):
+            assert len(data) == 32
+            return self.same
+
+    graph = pgnn.Graph.from_edges([(0, 1)])
+    monkeypatch.setattr(processes._processes, "group", Pretended(True))
+    processes.check_same_graph(graph)
+    monkeypatch.setattr(processes._processes, "group", Pretended(False))
+    with pytest.raises(pgnn.PGNNError, match="have read different graphs"):
+        processes.check_same_graph(graph)

@@ -29,7 +29,7 @@ import typer
 from rich.markup import escape
 
 from pgnn.cli.boundary import OPTION_OF, only_about, word_of_running_command
-from pgnn.cli.processes import are_several, join, own_device
+from pgnn.cli.processes import are_several, check_same_graph, join, own_device
 from pgnn.cli.show import keep_remark, people
 from pgnn.errors import Parameter, PGNNError
 from pgnn.names import MODELS
@@ -211,6 +211,7 @@ class Reading(Group):
                 raise PGNNError(Parameter("until"), " needs ", Parameter("time"), " COLUMN")
             with self._reading(path):
                 graph, notes = read_graph_with_notes(path, **self._options(weights, encoding))
+        check_same_graph(graph)
         say_how_read(notes)
         return graph, notes
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pgnn.distributed.launch import Launch
 from pgnn.errors import PGNNError
 from pgnn.threads import num_cores, set_default_threads
+from pgnn.version import __version__
 
 if TYPE_CHECKING:
     from pgnn.distributed.group import Group
+    from pgnn.graph import Graph
 
 _PATIENCE = 3.0  # seconds for another process to say one line
 SHARED = (
@@ -116,6 +121,24 @@ def _share_of_cores(launch: Launch) -> int:
     if typed.isdecimal() and int(typed) > 1:
         return int(typed)
     return max(1, num_cores() // launch.local_size)
+
+
+def check_same_graph(graph: Graph) -> None:
+    """Refuse to work together on different graphs, as of files that differ from machine to machine.
+
+    Raises:
+        PGNNError: If not all processes have read the same graph, with the same version of pgnn.
+    """
+    if _processes.group is None:
+        return
+    digest = hashlib.sha256(__version__.encode())
+    for array in (graph.indptr, graph.indices, graph.weights, graph.x, graph.y):
+        digest.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
+    if not _processes.group.all_equal(digest.digest()):
+        raise PGNNError(
+            "the processes have read different graphs, or have different versions of pgnn; give "
+            "all machines the same files"
+        )
 
 
 def may_say_why() -> bool:

@@ -28,7 +28,7 @@ from pgnn.cli.options import (
     read_table,
     say_how_read,
 )
-from pgnn.cli.processes import is_first, own_device, resuming
+from pgnn.cli.processes import check_same_graph, is_first, own_device, resuming
 from pgnn.cli.show import (
     Listener,
     TrainingBar,
@@ -259,6 +259,7 @@ def _train_file(
     else:
         events = reading.read_events(path, weights=recipe.weights)
         graph, notes = events.graph_with_notes()
+        check_same_graph(graph)
         say_how_read(notes)
     config = _config(order, recipe, notes)
 
