@@ -106,6 +106,23 @@ def test_networks_import_no_graph_code():
             assert not {other.split(".")[1] for other in others if "." in other} & outside, name
 
 
+def test_the_group_of_processes_knows_no_room_but_errors_and_threads():
+    graph = import_graph()
+    assert graph["pgnn.distributed.group"] <= {
+        *("pgnn.distributed.launch", "pgnn.errors", "pgnn.threads")
+    }
+    assert graph["pgnn.distributed.launch"] == {"pgnn.errors"}  # torch takes seconds to load
+    for name, others in graph.items():
+        if name.split(".")[1:2] and name.split(".")[1] in (
+            "graph",
+            "io",
+            "positions",
+            "pairs",
+            "nn",
+        ):
+            assert not any(other.startswith("pgnn.distributed") for other in others), name
+
+
 def test_nothing_imports_the_command():
     for name, others in import_graph().items():
         if not name.startswith("pgnn.cli") and name != "pgnn.__main__":
