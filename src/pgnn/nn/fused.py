@@ -346,6 +346,8 @@ class _LayerRun:
 
 def _product_over_rows(a: Tensor, b: Tensor, rows: Rows) -> Tensor:
     """Return a^T b, `[r, d]`, of the rows of all processes."""
+    if rows.num_blocks == 1:
+        return a.t() @ b
     spans = zip(rows.bounds[:-1], rows.bounds[1:], strict=True)
     return as_tensor(rows.total([as_array(a[i:j].t() @ b[i:j]) for i, j in spans]))
 
@@ -471,7 +473,7 @@ class _FusedModel(torch.autograd.Function):
         if projected:
             assert grad_h is not None
             grad_weight = _product_over_rows(grad_h, x, rows)
-            grad_bias = _product_over_rows(grad_h, torch.ones_like(grad_h[:, :1]), rows)[:, 0]
+            grad_bias = _product_over_rows(grad_h, grad_h.new_ones(len(grad_h), 1), rows)[:, 0]
             grad_x = grad_h @ weight if ctx.needs_input_grad[2] else None
         if grad_x is not None and ctx.needs_input_grad[2]:
             grad_x = _of_all(grad_x, rows)
