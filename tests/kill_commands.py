@@ -1,4 +1,4 @@
-"""Commands killed at random moments: train|embed|report FOLDER SEED.
+"""Commands killed at random moments: train|embed|predict|report|reproduce FOLDER SEED [KILLS].
 
 FOLDER has edges.csv, and for embed and report a run. Commands run in children that are forked when
 all is loaded, on one thread: the seconds this takes are spent once. A child tells the parent
@@ -167,14 +167,68 @@ def kill_writing(chance, name, old, new, *, kills):
     after = path.read_bytes()
     found = {"old": 0, "new": 0, "neither": 0}
     run(old)
-    before = path.read_bytes()
+    before, killed = path.read_bytes(), 0
     for _ in range(kills):
         path.write_bytes(before)
-        kill(new, writes=1, seconds=chance.uniform(0, 5 * PAUSE))
+        killed += kill(new, writes=1, seconds=chance.uniform(0, 5 * PAUSE))
         data = path.read_bytes()
         found["old" if data == before else "new" if data == after else "neither"] += 1
     run(new)
+    found["killed"] = killed
     return {**found, "different": before != after, "litter": litter(".")}
+
+
+REPRODUCE = ["reproduce", "grid-t", "--protocol", "paper", "--model", "gcn", "--runs", "4"]
+
+
+def kill_reproduce(chance, *, kills):
+    """Reproduce a column in peace, and killed again and again; compare what is stored.
+
+    Runs of models are replaced by records that are there at once: what is killed is the storing.
+    """
+    from pgnn.experiments import reproduce
+
+    def records(jobs, **options):
+        for job in jobs:
+            about = {"column": job.column, "model": job.model, "protocol": job.protocol}
+            time.sleep(PAUSE)
+            yield [{**about, "seed": job.seed, "test_auc": 0.8 + job.seed / 100, "seconds": 1.0}]
+
+    reproduce.run_jobs = records
+    reproduce.missing_for_pictures = lambda: "no pictures here"
+    reproduce.is_whole = lambda *_: True
+    command = [*REPRODUCE, "--quiet", "--resume"]
+    began = time.monotonic()
+    run([*command, "--out", "whole"])
+    longest = time.monotonic() - began
+    killed, same = 0, True
+    for _ in range(kills):
+        is_killed = kill(
+            [*command, "--out", "killed"], writes=0, seconds=chance.uniform(0, longest)
+        )
+        killed += is_killed
+        if not is_killed:
+            same = same and stored("whole") == stored("killed")
+            shutil.rmtree("killed")
+    run([*command, "--out", "killed"])
+    return {
+        "killed": killed,
+        "same": same and stored("whole") == stored("killed"),
+        "litter": litter("killed"),
+    }
+
+
+def stored(folder):
+    """Return the runs that results hold, and the table that shows them."""
+    lines = (Path(folder) / "reproduction.jsonl").read_text().splitlines()
+    runs = {}
+    for line in lines:
+        try:
+            record = json.loads(line)
+        except ValueError:  # cut off by a kill, and skipped by readers
+            continue
+        runs[record["seed"]] = record["test_auc"]
+    return sorted(runs.items()), (Path(folder) / "reproduction.md").read_text()
 
 
 def warm_up(*modules):
@@ -217,6 +271,8 @@ def main():
         predict = ["predict", "run", "edges.csv", "-o", "p.parquet", "--threads", "1", "--quiet"]
         few, more = [*predict, "--top", "2"], [*predict, "--top", "3"]
         found = kill_writing(chance, "p.parquet", few, more, kills=kills or 4)
+    elif what == "reproduce":
+        found = kill_reproduce(chance, kills=kills or 4)
     else:
         report = ["report", "run", "-o", "r.html", "--threads", "1", "--quiet", "--top"]
         found = kill_writing(chance, "r.html", [*report, "2"], [*report, "3"], kills=kills or 3)

@@ -27,6 +27,12 @@ def test_killed_training_resumes_to_the_same_result(trained):
     assert found["litter"] == []
 
 
+def test_killed_reproduce_resumes_to_the_same_tables(tmp_path):
+    found = killed("reproduce", tmp_path)
+    assert found["same"]
+    assert found["litter"] == []
+
+
 @pytest.mark.parametrize("what", ["embed", "predict", "report"])
 def test_killed_command_leaves_the_old_file_or_the_new_one(trained, what):
     found = killed(what, trained)

@@ -1,6 +1,11 @@
 """Many runs on several processes."""
 
+import signal
+import subprocess
+import sys
+import time
 from concurrent.futures import Future
+from pathlib import Path
 
 import pytest
 
@@ -111,3 +116,47 @@ def test_run_jobs_in_another_process_gives_the_same_numbers():
         assert there[name] == here[name]
     epochs = setup_of("grid", "paper", "mlp").recipe.epochs
     assert there["epochs"] < epochs  # patience ended it
+
+
+PARENT = """
+from pgnn.experiments.jobs import run_on_processes
+from sleeping import work
+if __name__ == "__main__":
+    list(run_on_processes(work, [60], num_processes=1))
+"""
+
+
+@pytest.mark.parametrize("kind", ["SIGTERM", "SIGKILL"])
+def test_worker_ends_with_the_process_that_started_it(tmp_path, kind):
+    """A job that would sleep for a minute; its process tells its number in a file."""
+    (tmp_path / "sleeping.py").write_text(
+        "import os, pathlib, time\n"
+        "def work(seconds):\n"
+        f"    pathlib.Path({str(tmp_path / 'worker')!r}).write_text(str(os.getpid()))\n"
+        "    time.sleep(seconds)\n"
+    )
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT)
+    parent = subprocess.Popen([sys.executable, str(script)], stderr=subprocess.DEVNULL)
+    try:
+        worker = until(lambda: (tmp_path / "worker").exists() and (tmp_path / "worker").read_text())
+    finally:
+        parent.send_signal(getattr(signal, kind))
+        parent.wait()
+    assert until(lambda: not is_running(int(worker)))
+
+
+def until(condition):
+    """Wait for something to become true, for a minute at most; return it."""
+    for _ in range(1200):
+        if value := condition():
+            return value
+        time.sleep(0.05)
+    raise AssertionError("it did not happen")
+
+
+def is_running(process):
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return False

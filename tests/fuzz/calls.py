@@ -612,6 +612,7 @@ def _limited(folder):
     return [
         ("pgnn.memory_limit", limited, {"size": "20GB"}),
         ("pgnn.memory.rows_at_once", memory.rows_at_once, {"num_rows": 10, "row_bytes": 4}),
+        ("pgnn.memory.more_needed", memory.more_needed, {"num_bytes": 10.0, "work": "this"}),
         ("pgnn.memory.least_needed", memory.least_needed, {"num_bytes": 10.0, "work": "this"}),
         ("pgnn.memory.more_needed", memory.more_needed, {"num_bytes": 10.0, "work": "this"}),
     ]

@@ -105,27 +105,46 @@ def _watch(child, number, stop, tally, findings, seconds):
         number += 1
 
 
-def kills(count, seed):
-    """Kill commands in the middle of their writes; print what was left. A tenth are of reports."""
+SHARES = {"train": 0.3, "embed": 0.2, "predict": 0.2, "report": 0.1, "reproduce": 0.2}
+KILLS = 25  # of one process that has loaded everything
+
+
+def kills(count, path):
+    """Kill commands in the middle of their writes; keep what was left. Returns what was wrong."""
+    results = json.loads(path.read_text()) if path is not None and path.exists() else {}
+    about = results.get("kills", {})
+    if about.get("versions") != versions():
+        about = {"tried": {}, "killed": 0, "seconds": 0.0, "wrong": [], "versions": versions()}
+    about["command"] = f"python tests/fuzz/fuzz.py kills {10 * count}"
+    for what, share in SHARES.items():
+        while (tried := about["tried"].get(what, 0)) < round(share * count):
+            number, began = min(KILLS, round(share * count) - tried), time.monotonic()
+            left = kill_some(what, seed=tried, count=number)
+            about["tried"][what] = tried + number
+            about["killed"] += left.get("killed", 0)
+            about["seconds"] = round(about["seconds"] + time.monotonic() - began, 1)
+            bad = [left.get(key) for key in ("error", "broken", "neither", "litter")]
+            if any(bad) or left.get("same") is False:
+                about["wrong"].append({"what": what, "seed": tried, "count": number, **left})
+            if path is not None:
+                keep("kills", about, path)
+    return about
+
+
+def kill_some(what, *, seed, count):
+    """Kill one command some times, in a folder of its own; say what was left."""
     from cli_helpers import TRAINED_WITH, write_graph
 
-    shares = {"train": 4 * count // 10, "embed": 3 * count // 10, "predict": 2 * count // 10}
-    shares["report"] = count - sum(shares.values())
-    wrong = 0
-    for what, number in shares.items():
-        with tempfile.TemporaryDirectory() as folder:
-            write_graph(Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        write_graph(Path(folder))
+        if what in ("embed", "predict", "report"):
             made = [sys.executable, "-m", "pgnn", "train", "edges.csv", "--out", "run"]
             made += [*map(str, TRAINED_WITH), "--json"]
             subprocess.run(made, cwd=folder, check=True, stdout=subprocess.DEVNULL)
-            script = str(HERE.parent / "kill_commands.py")
-            command = [sys.executable, script, what, folder, str(seed), str(max(1, number))]
-            ended = subprocess.run(command, capture_output=True, text=True, check=False)
-        left = json.loads(ended.stdout) if ended.returncode == 0 else {"error": ended.stderr[-500:]}
-        bad = [left.get(key) for key in ("error", "broken", "neither", "litter")]
-        wrong += any(bad) or left.get("same") is False
-        print(f"kills of {what}: {json.dumps(left)}")
-    return 1 if wrong else 0
+        script = str(HERE.parent / "kill_commands.py")
+        command = [sys.executable, script, what, folder, str(seed), str(count)]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    return json.loads(ended.stdout) if ended.returncode == 0 else {"error": ended.stderr[-500:]}
 
 
 # ---------------------------------------------------------------------- what is kept
@@ -183,7 +202,12 @@ def main():
         work(options.kind, options.first, options.first + options.count)
         return 0
     if options.kind == "kills":
-        return kills(max(4, options.count // 10), options.first)
+        about = kills(max(10, options.count // 10), options.results)
+        for wrong in about["wrong"]:
+            print(f"kills: {json.dumps(wrong)}")
+        tried = ", ".join(f"{number} of {what}" for what, number in about["tried"].items())
+        print(f"kills: {about['killed']} killed ({tried}) in {about['seconds']:.0f} s")
+        return 1 if about["wrong"] else 0
     began = time.monotonic()
     if options.results is not None:
         about = go_on(options.kind, options.count, options.results)

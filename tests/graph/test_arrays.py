@@ -1,9 +1,14 @@
 """What the arrays of a graph may hold."""
 
+import dataclasses
+import gc
+import pickle
+
 import numpy as np
 import pytest
 
 from pgnn import Graph, PGNNError
+from pgnn.graph import arrays
 from pgnn.graph.arrays import as_node_ids, as_written_ids, sealed
 
 
@@ -126,3 +131,32 @@ def test_labels_that_would_wrap_are_refused(y):
 def test_sealed_keeps_an_array_that_is_sealed():
     array = sealed(np.arange(3))
     assert sealed(array) is array
+
+
+def test_undirected_rows_must_hold_each_edge_from_both_ends():
+    ring = Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)])
+    changed = ring.indices.copy()
+    assert ring.neighbors(3).tolist() == [2]
+    changed[-1] = 1  # 3 - 1, which 1 does not know of
+    with pytest.raises(PGNNError, match="from both its ends"):
+        dataclasses.replace(ring, indices=changed)
+    one_way = dataclasses.replace(ring, indices=changed, directed=True)
+    with pytest.raises(PGNNError, match="from both its ends"):
+        dataclasses.replace(one_way, directed=False)
+
+
+def test_undirected_rows_of_equal_degrees_may_still_be_one_way():
+    two = Graph.from_edges([(0, 1), (2, 3)])
+    with pytest.raises(PGNNError, match="from both its ends"):
+        dataclasses.replace(two, indices=np.array([1, 2, 3, 0], dtype=np.int32))
+
+
+def test_rows_that_are_known_to_be_symmetric_are_forgotten_with_their_graph():
+    gc.collect()
+    before = len(arrays._symmetric)
+    graph = Graph.from_edges([(0, 1), (1, 2)])
+    copied = pickle.loads(pickle.dumps(graph))
+    assert len(arrays._symmetric) == before + 2
+    del graph, copied
+    gc.collect()
+    assert len(arrays._symmetric) == before

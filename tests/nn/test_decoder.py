@@ -266,3 +266,17 @@ def test_loss_is_the_cross_entropy_of_the_logits(name):
 def test_loss_refuses_pairs_that_z_does_not_have(name):
     with pytest.raises(PGNNError, match=r"pairs name node 5, but z has rows 0\.\.4"):
         make_trained(name).loss(embeddings(), torch.tensor([[0, 5]]), torch.ones(1), torch.ones(1))
+
+
+@pytest.mark.parametrize("decoder", [DotDecoder(), ScaledDotDecoder(), DistanceDecoder()])
+def test_logits_do_not_hand_unchecked_pairs_to_kernels(decoder):
+    z = torch.ones(3, 2)
+    with pytest.raises(PGNNError, match="pairs"):
+        decoder.logits(z, torch.tensor([[0, 10**8]]))
+    with pytest.raises(PGNNError, match="labels must be one number per pair"):
+        decoder.loss(z, torch.tensor([[0, 1]]), torch.ones(2, 2), torch.ones(1))
+
+
+def test_score_needs_rows_of_one_shape():
+    with pytest.raises(PGNNError, match=r"a and b must be .* rows of one shape"):
+        DistanceDecoder().score(torch.ones(2, 3), torch.ones(2, 4))

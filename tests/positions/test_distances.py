@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from dataclasses import replace
 
 import networkx as nx
@@ -116,3 +118,13 @@ def test_distances_say_what_they_hold():
     assert isinstance(distances, AnchorDistances)
     assert (distances.num_nodes, distances.num_sets) == (4, 2)
     assert repr(distances) == "AnchorDistances(hops, num_nodes=4, num_sets=2)"
+
+
+def test_unpickled_distances_are_checked_and_sealed_again():
+    distances = anchor_distances(Graph.from_edges([(0, 1), (1, 2)]), [[0], [2]])
+    again = pickle.loads(pickle.dumps(distances))
+    assert again.hops.tolist() == distances.hops.tolist()
+    assert not again.nearest.flags.writeable
+    state = distances.__getstate__() | {"nearest": np.zeros((1, 1), dtype=np.int32)}
+    with pytest.raises(PGNNError, match="same shape"):
+        copy.copy(distances).__setstate__(state)

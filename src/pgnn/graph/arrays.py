@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -392,6 +393,37 @@ def check_rows(indptr: Any, indices: Any, weights: Any) -> None:
     # NaN passes neither comparison.
     if len(weights) and not (weights.min() > 0 and weights.max() < np.inf):
         raise PGNNError(Parameter("weights"), " must be positive and finite")
+
+
+def check_symmetric(indptr: NDArray[np.int64], indices: NDArray[np.int32]) -> None:
+    """Refuse rows of an undirected graph in which an edge is there from one of its ends only.
+
+    Rows that `symmetric` or this function has seen are not looked at again.
+    """
+    if id(indices) in _symmetric:
+        return
+    import scipy.sparse as sp
+
+    entries = np.ones(len(indices), dtype=np.int8)
+    turned = sp.csr_array((entries, indices, indptr), shape=(len(indptr) - 1,) * 2).tocsc()
+    if not (np.array_equal(turned.indptr, indptr) and np.array_equal(turned.indices, indices)):
+        raise PGNNError(
+            Parameter("indices"),
+            " must hold each edge of an undirected graph from both its ends; use from_edges, or ",
+            Parameter("directed=True"),
+        )
+    symmetric(indices)
+
+
+def symmetric(indices: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Seal neighbours whose rows are known to be symmetric, and remember that they are."""
+    array = sealed(indices)
+    key = id(array)
+    _symmetric[key] = weakref.ref(array, lambda _: _symmetric.pop(key, None))
+    return array
+
+
+_symmetric: dict[int, weakref.ref[NDArray[np.int32]]] = {}
 
 
 def check_array(name: str, array: Any, dtype: Any = None, *, ndim: int = 1) -> None:

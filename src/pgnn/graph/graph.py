@@ -23,7 +23,9 @@ from pgnn.graph.arrays import (
     build_csr,
     check_array,
     check_rows,
+    check_symmetric,
     sealed,
+    symmetric,
 )
 from pgnn.graph.columns import Column
 from pgnn.graph.sides import Sides, sides_of_types
@@ -97,6 +99,8 @@ class Graph:
             array = getattr(self, name)
             if array is not None:
                 object.__setattr__(self, name, sealed(array))
+        if not self.directed:
+            check_symmetric(self.indptr, self.indices)
 
     def _check_nodes(self) -> None:
         """Check what is known of each node; rows are checked already."""
@@ -177,7 +181,7 @@ class Graph:
         labels, classes = as_labels(y, num_nodes)
         return cls(
             indptr=csr.indptr,
-            indices=csr.indices,
+            indices=csr.indices if directed else symmetric(csr.indices),
             weights=csr.weights,
             directed=directed,
             x=as_features(x, num_nodes),
@@ -326,9 +330,10 @@ class Graph:
             raise PGNNError("a union needs graphs with equally many features")
         indices = [g.indices + np.int32(s) for g, s in zip(graphs, shifts, strict=False)]
         indptr = [g.indptr[1:] + s for g, s in zip(graphs, starts, strict=False)]
+        joined = np.concatenate(indices)
         return Graph(
             indptr=np.concatenate([np.zeros(1, dtype=np.int64), *indptr]),
-            indices=np.concatenate(indices),
+            indices=joined if graphs[0].directed else symmetric(joined),
             weights=stacked("weights"),
             directed=graphs[0].directed,
             x=stacked("x"),
@@ -492,7 +497,8 @@ class Graph:
             self.num_nodes,
             self.directed,
         )
-        return replace(self, indptr=rows.indptr, indices=rows.indices, weights=rows.weights)
+        indices = rows.indices if self.directed else symmetric(rows.indices)
+        return replace(self, indptr=rows.indptr, indices=indices, weights=rows.weights)
 
     @checked
     def with_sides(self, types: ArrayLike, between: Sequence[str] | None = None) -> Graph:

@@ -308,7 +308,10 @@ def write_columns(
 ) -> None:
     """Write columns as a table, or arrays as an `.npz`, by the suffix of the path."""
     suffix = check_writable(path)
-    frame = None if suffix == ".npz" else _as_frame(columns)
+    try:
+        frame = None if suffix == ".npz" else _as_frame(columns)
+    except UnicodeEncodeError as error:
+        raise PGNNError(f"{path}: a text is no valid Unicode ({error.reason})") from error
     with open_atomic(path) as file:
         if frame is None:
             np.savez(file, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle

@@ -14,6 +14,9 @@ _UNITS = {
 _SIZE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-z]+)\s*", re.ASCII)
 
 
+_MOST = 1 << 60  # bytes: no machine has more
+
+
 def parse_size(size: Any) -> int:
     """Return a size in bytes, given as an integer or as a number and a unit.
 
@@ -24,16 +27,16 @@ def parse_size(size: Any) -> int:
         >>> parse_size("4GB"), parse_size("1.5 GiB"), parse_size(500_000_000)
         (4000000000, 1610612736, 500000000)
     """
-    if isinstance(size, int) and not isinstance(size, bool) and size > 0:
+    if isinstance(size, int) and not isinstance(size, bool) and 0 < size <= _MOST:
         return size
     match = _SIZE.fullmatch(size) if isinstance(size, str) else None
     factor = None if match is None else _UNITS.get(match[2].upper())
-    num_bytes = 0 if match is None or factor is None else int(float(match[1]) * factor)
-    if num_bytes <= 0:
+    num_bytes = 0 if match is None or factor is None else min(float(match[1]) * factor, 2 * _MOST)
+    if not 0 < int(num_bytes) <= _MOST:
         raise PGNNError(
             Parameter("memory"), f" must be a size such as 4GB, 500MB or 2GiB (got {size!r})"
         )
-    return num_bytes
+    return int(num_bytes)
 
 
 def say_size(num_bytes: float) -> str:

@@ -77,6 +77,15 @@ class AnchorDistances:
             if array is not None:
                 object.__setattr__(self, name, sealed(array))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled or copied: the arrays, also of an update that is not written."""
+        return {name: getattr(self, name) for name in ("nearest", "hops", "lengths", "cutoff")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Check again what was pickled or copied: arrays come back writable."""
+        self.__dict__.update(state)
+        self.__post_init__()
+
     @staticmethod
     def _of_update(earlier: AnchorDistances, changes: Changes, num_nodes: int) -> AnchorDistances:
         """Return an earlier result with changes, which are written when its arrays are read."""

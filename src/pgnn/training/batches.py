@@ -248,6 +248,7 @@ class Pairs:
     @checked
     def sample(self, count: int, rng: np.random.Generator) -> Pairs:
         """Return some of the pairs, with weights scaled so that sums stay the same on average."""
+        checks.positive_integer("count", count)
         if count >= len(self.graph):
             return self
         chosen = rng.choice(len(self.graph), count, replace=False, shuffle=False)
