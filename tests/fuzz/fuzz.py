@@ -53,15 +53,18 @@ def refuse_network(*arguments, **options):
     raise urllib.error.URLError("the fuzzer has no network")
 
 
-def run(kind, count, first=0, seconds=SECONDS):
-    """Do cases in children; return how many ended how, and the findings by number."""
+def run(kind, count, first=0, seconds=SECONDS, told=None):
+    """Do cases in children; return how many ended how, and the findings by number.
+
+    `told` is called now and then with the number of the next case and both.
+    """
     tally, findings = Counter(), {}
     number, stop = first, first + count
     while number < stop:
         command = [sys.executable, str(HERE / "fuzz.py"), kind, str(stop - number)]
         command += ["--first", str(number), "--worker"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
-            number, ended = _watch(child, number, stop, tally, findings, seconds)
+            number, ended = _watch(child, number, stop, tally, findings, seconds, told)
         if ended is not None and number < stop:
             tally[ended.split(":")[0]] += 1
             findings[number] = ended
@@ -69,7 +72,7 @@ def run(kind, count, first=0, seconds=SECONDS):
     return tally, findings
 
 
-def _watch(child, number, stop, tally, findings, seconds):
+def _watch(child, number, stop, tally, findings, seconds, told):
     """Read a child's lines; return where it stopped, and how if it was not the end."""
     limit, pending = FIRST_SECONDS, b""
     os.set_blocking(child.stderr.fileno(), False)
@@ -103,6 +106,8 @@ def _watch(child, number, stop, tally, findings, seconds):
         if not clear:
             findings[number] = outcome
         number += 1
+        if told is not None and number % STEP == 0:
+            told(number, tally, findings)
 
 
 SHARES = {"train": 0.3, "embed": 0.2, "predict": 0.2, "report": 0.1, "reproduce": 0.2}
@@ -157,16 +162,20 @@ def go_on(kind, count, path):
     if about.get("versions") != versions():
         about = {"cases": 0, "seconds": 0.0, "ended": {}, "findings": {}, "versions": versions()}
     about["command"] = f"make fuzz N={count}"
-    while about["cases"] < count:
-        began, step = time.monotonic(), min(STEP, count - about["cases"])
-        tally, findings = run(kind, step, about["cases"])
-        about["cases"] += step
-        about["seconds"] = round(about["seconds"] + time.monotonic() - began, 1)
-        about["ended"] = dict(Counter(about["ended"]) + tally)
-        about["findings"] |= {str(number): text for number, text in findings.items()}
+    before, began, first = dict(about), time.monotonic(), about["cases"]
+
+    def told(number, tally, findings):
+        about["cases"] = number
+        about["seconds"] = round(before["seconds"] + time.monotonic() - began, 1)
+        about["ended"] = dict(Counter(before["ended"]) + tally)
+        about["findings"] = before["findings"] | {str(n): text for n, text in findings.items()}
         keep(kind, about, path)
-        for number, outcome in findings.items():
-            print(f"{kind} {number}: {outcome}", flush=True)
+
+    if first < count:
+        tally, findings = run(kind, count - first, first, told=told)
+        told(count, tally, findings)
+    for number, outcome in about["findings"].items():
+        print(f"{kind} {number}: {outcome}")
     return about
 
 

@@ -34,15 +34,19 @@ def test_every_public_name_is_fuzzed(tmp_path):
 def test_fuzz_goes_on_where_it_was_stopped(monkeypatch, tmp_path):
     ranges = []
 
-    def run(kind, count, first):
+    def run(kind, count, first, told):
         ranges.append((first, count))
+        told(first + count // 2, Counter(ok=count // 2), {})
+        if count == 150:  # stopped in the middle
+            raise KeyboardInterrupt
         return Counter(ok=count - 1, traceback=1), {first: "KeyError: x"}
 
     monkeypatch.setattr(fuzz, "run", run)
-    fuzz.go_on("files", 150, tmp_path / "fuzz.json")
+    with pytest.raises(KeyboardInterrupt):
+        fuzz.go_on("files", 150, tmp_path / "fuzz.json")
     about = fuzz.go_on("files", 260, tmp_path / "fuzz.json")
-    assert ranges == [(0, 100), (100, 50), (150, 100), (250, 10)]
-    assert (about["cases"], about["ended"]) == (260, {"ok": 256, "traceback": 4})
+    assert ranges == [(0, 150), (75, 185)]
+    assert (about["cases"], about["ended"]) == (260, {"ok": 75 + 184, "traceback": 1})
     assert json.loads((tmp_path / "fuzz.json").read_text()) == {"files": about}
 
 
