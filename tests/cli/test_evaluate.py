@@ -118,7 +118,7 @@ def test_hard_negatives_are_refused_where_none_are_drawn(trained, command):
     done = command("evaluate", "teams", "edges.csv", *teams, "--negatives", "degree")
     assert "--negatives is for runs of task 'link'" in done.stderr
     done = command("evaluate", "run", "edges.csv", "--negatives", "easy")
-    assert "--negatives must be one of uniform, two-hop, degree (got 'easy')" in done.stderr
+    assert "--negatives must be one of uniform, two-hop, degree or None (got 'easy')" in done.stderr
 
 
 # ---------------------------------------------------------------------- bad pairs

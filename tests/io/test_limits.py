@@ -5,6 +5,7 @@ import io
 import os
 import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def test_read_file_reads_a_pipe_that_somebody_writes_to():
     reader, writer = os.pipe()
     os.write(writer, b"a,b\n")
     os.close(writer)
-    assert read_file(f"/dev/fd/{reader}", pipes=True) == b"a,b\n"
+    assert read_file(Path(f"/dev/fd/{reader}"), pipes=True) == b"a,b\n"
     os.close(reader)
 
 

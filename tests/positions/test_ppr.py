@@ -349,7 +349,7 @@ def test_an_exception_of_progress_is_raised_and_stops_the_rest(count_products: l
         ({"tol": 1.0}, "tol must be"),
         ({"tol": float("nan")}, "tol must be"),
         ({"num_threads": 0}, r"num_threads must be a positive integer \(got 0\)"),
-        ({"num_threads": float("nan")}, r"num_threads must be a positive integer \(got nan\)"),
+        ({"num_threads": float("nan")}, r"num_threads must be an integer or None \(got nan\)"),
     ],
 )
 def test_bad_arguments_are_refused(options: dict[str, Any], message: str) -> None:
