@@ -179,9 +179,9 @@ def mutated_tree(rng, document):
         if kind == 0:
             del holder[key]
         elif kind == 1 and isinstance(holder, dict):
-            holder[rng.choice(("x", "", "graph", "__class__"))] = rng.choice(VALUES)
+            holder[rng.choice(("x", "", "graph", "__class__"))] = copy.deepcopy(rng.choice(VALUES))
         else:
-            holder[key] = rng.choice(VALUES)
+            holder[key] = copy.deepcopy(rng.choice(VALUES))
     return document
 
 
