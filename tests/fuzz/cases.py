@@ -129,7 +129,7 @@ def wrong_values():
     graph = pgnn.Graph.from_edges([(0, 1), (1, 2)])
     return [
         *(None, True, 0, -1, 3, 2.7, 10**6, 2**40, 10**30, float("nan"), float("inf"), 1j, "", "x"),
-        *(b"x", [], {}, (), object, object(), [[]], [None], [[1, 2], [3]], range(4), {1, 2}, print),
+        *(b"x", [], {}, (), object(), [[]], [None], [[1, 2], [3]], range(4), {1, 2}, print),
         *(np.zeros(0), np.arange(20), np.arange(20)[::-1], np.arange(40).reshape(20, 2)),
         np.full((20, 16), 10**8),
         np.full((20, 16), -(10**8), dtype=np.int32),

@@ -22,7 +22,7 @@ from pgnn.checks import checked, integer
 from pgnn.distributed.agreement import Exchanging, agreed
 from pgnn.distributed.partitioned import resolve_group
 from pgnn.errors import Parameter, PGNNError
-from pgnn.graph.arrays import as_written_ids
+from pgnn.graph.arrays import as_written_ids, check_array
 from pgnn.io.limits import read_file
 from pgnn.io.write import StrPath, as_path, make_folder, open_atomic
 from pgnn.positions.anchors import AnchorSets, sample_anchor_sets
@@ -111,6 +111,12 @@ def write_distances(
     group = resolve_group(group)
     with agreed(group):
         place = as_path(folder, "folder")
+        check_array("node_ids", node_ids)
+        if len(node_ids) != distances.num_nodes:
+            raise PGNNError(
+                Parameter("node_ids"),
+                f" must have one entry per row, [{distances.num_nodes}] (got [{len(node_ids)}])",
+            )
         make_folder(place)
         kind = "hops" if distances.lengths is None else "lengths"
         arrays = {

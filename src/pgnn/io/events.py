@@ -86,7 +86,11 @@ class Events:
         """
         import polars as pl
 
-        moments, scale = read_times(pl.Series(list(times)))
+        try:
+            column = pl.Series(list(times))
+        except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
+            raise PGNNError(Parameter("times"), " must be numbers, dates or texts") from error
+        moments, scale = read_times(column)
         if np.isnan(moments).any():
             bad = int(np.flatnonzero(np.isnan(moments))[0])
             raise PGNNError(Parameter("times"), f"[{bad}] is {times[bad]!r}, which is no time")
