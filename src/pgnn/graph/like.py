@@ -73,8 +73,10 @@ def _from_matrix(value: Any, repeats: Repeats) -> Graph:
         matrix = check_array(
             value, accept_sparse=("coo", "csr", "csc"), ensure_non_negative=True, input_name="X"
         )
-    except (ValueError, TypeError, RuntimeError) as error:  # the latter two of tensors
+    except (ValueError, RuntimeError) as error:  # the latter of tensors
         raise PGNNError(name, f" must be a graph or an adjacency matrix ({error})") from error
+    except TypeError as error:  # scikit-learn promises that kind for objects that are no numbers
+        raise TypeError(f"X must be a graph or an adjacency matrix ({error})") from error
     if matrix.shape[0] != matrix.shape[1]:
         raise PGNNError(
             name,
