@@ -104,7 +104,7 @@ def one_call(number, folder):
     rng = random.Random(f"call {number}")
     name, function, arguments = rng.choice(public_calls(folder))
     arguments = dict(arguments)
-    pool = wrong_values()
+    pool = wrong_values(folder)
     for key in rng.sample(sorted(arguments), min(len(arguments), rng.choice((1, 1, 2)))):
         near = rng.random() < 0.5  # of the right kind, and so past the door
         value = mutators.mutated_argument(rng, arguments[key]) if near else None
@@ -116,8 +116,16 @@ def one_call(number, folder):
     return f"{outcome[:200]} from {name} of {shown}"
 
 
-def wrong_values():
-    """Return values that few arguments take."""
+def wrong_values(folder):
+    """Return values that few arguments take.
+
+    A pipe of our own stands for all devices: a function that wrote to /dev/null by renaming would
+    take it from every program of the machine.
+    """
+    pipe = folder / "pipe"
+    if not pipe.is_fifo():
+        pipe.unlink(missing_ok=True)
+        os.mkfifo(pipe)
     import numpy as np
     import scipy.sparse as sp
     import torch
@@ -145,7 +153,7 @@ def wrong_values():
         torch.zeros(1, 1, dtype=torch.int32).expand(20, 16),
         torch.zeros(20, 2, requires_grad=True),
         torch.zeros(3).to_sparse(),
-        *(bad, sp.eye_array(3), graph, [[0], [99]], [[0, 1.5]], ["a", "b"], Path(os.devnull)),
+        *(bad, sp.eye_array(3), graph, [[0], [99]], [[0, 1.5]], ["a", "b"], pipe),
     ]
 
 

@@ -3,13 +3,14 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pgnn import Graph, PGNNError
 from pgnn.io import write_embeddings, write_scores
-from pgnn.io.write import BusyError, locked_folder, open_atomic, sweep
+from pgnn.io.write import BusyError, check_place, locked_folder, open_atomic, sweep
 
 GRAPH = Graph.from_edges([(0, 1), (1, 2)], node_ids=["ann", "bob", "eve"])
 
@@ -136,3 +137,27 @@ def test_a_full_disk_is_one_line_and_keeps_what_was(tmp_path, suffix):
     assert ended.stdout == f"{path}: cannot be written (File too large)\n"
     assert path.read_bytes() == b"old"
     assert hidden(tmp_path) == []
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+def test_a_pipe_or_device_is_never_replaced_by_a_file(tmp_path, is_link):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    path = tmp_path / "link.csv" if is_link else pipe
+    if is_link:
+        path.symlink_to(pipe)
+    with (
+        pytest.raises(PGNNError, match="is a device or a pipe; give the name of a file"),
+        open_atomic(path) as file,
+    ):
+        file.write(b"z")
+    assert pipe.is_fifo()
+    assert sorted(os.listdir(tmp_path)) == sorted({"pipe", path.name})
+
+
+def test_the_names_of_streams_are_not_replaced():
+    for name in ("/dev/null", "/dev/stdout"):
+        before = os.lstat(name)
+        with pytest.raises(PGNNError, match="is a device or a pipe"):
+            check_place(Path(name))
+        assert os.lstat(name).st_ino == before.st_ino

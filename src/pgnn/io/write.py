@@ -61,6 +61,10 @@ def check_place(path: Path) -> None:
         raise PGNNError(f"{path}: the folder {path.parent} does not exist; create it first")
     if path.is_dir():
         raise PGNNError(f"{path}: is a folder; give the name of a file in it")
+    names_device = path.is_symlink() and path.absolute().parent == Path("/dev")  # /dev/stdout
+    if names_device or (path.exists() and not path.is_file()):
+        # The file that is renamed would take the place of the device, for every program.
+        raise PGNNError(f"{path}: is a device or a pipe; give the name of a file")
 
 
 @contextmanager
