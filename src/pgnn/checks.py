@@ -355,7 +355,7 @@ def _sequence(parts: Sequence[Kind]) -> Kind:
         if isinstance(got, _SEQUENCES):
             return test is None or all(map(test, got))
         if isinstance(got, np.ndarray):  # whose items are all of one kind
-            return got.ndim > 0 and (test is None or all(map(test, got[:1])))
+            return got.ndim > 0 and (test is None or (len(got) > 0 and test(got[0])))
         if isinstance(got, range):
             return test is None or all(map(test, got[:1]))
         return isinstance(got, Sequence) and not isinstance(got, _TEXTS)

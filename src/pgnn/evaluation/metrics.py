@@ -87,7 +87,9 @@ def roc_auc(labels: ArrayLike, scores: ArrayLike, *, groups: ArrayLike | None = 
         0.75
     """
     truth, values = _check(labels, scores)
-    group = np.zeros(len(truth), dtype=np.int8) if groups is None else np.asarray(groups)
+    group = (
+        np.zeros(len(truth), dtype=np.int8) if groups is None else numbers("groups", groups, None)
+    )
     if group.shape != truth.shape or not np.issubdtype(group.dtype, np.integer):
         raise PGNNError(
             f"groups must be an integer a pair, [{len(truth)}] "

@@ -74,8 +74,8 @@ class PairDecoder(nn.Module):
         learned = any(tensor.requires_grad for tensor in (z, *self.parameters()))
         if learned and torch.is_grad_enabled():
             # One gather: the gradient of each costs as much as z, however few the rows.
-            return self.score(z[pairs[:, 0]], z[pairs[:, 1]])
-        blocks = torch.split(pairs, max(1, _BLOCK_NUMBERS // z.shape[1]))
+            return self.score(z[pairs[:, 0].long()], z[pairs[:, 1].long()])
+        blocks = torch.split(pairs.long(), max(1, _BLOCK_NUMBERS // z.shape[1]))
         return torch.cat([self.score(z[block[:, 0]], z[block[:, 1]]) for block in blocks])
 
     def __repr__(self) -> str:

@@ -128,6 +128,7 @@ class Positions:
         highest = int(hops.max()) if hops.numel() else 0
         if highest > _MOST_HOPS:
             raise PGNNError(Parameter("hops"), f" must be below 2^31 (got {highest})")
+        checks.fits_memory("hops", f"up to {highest:,}", 32 * max(highest, 0))  # a level for each
         levels = 1 / torch.arange(max(highest, 0) + 2, dtype=torch.float64, device=hops.device)
         levels[0] = 0
         return cls(nearest, codes=hops, levels=levels, first_code=-1)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pgnn import checks
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.positions.anchors import AnchorSets
@@ -257,7 +258,7 @@ def _check_labels(sets: AnchorSets, labels: Labels) -> None:
 
 def _as_edges(what: str, edges: ArrayLike, num_nodes: int) -> NDArray[np.int32]:
     """Return edges as pairs of node indices, without self-loops."""
-    pairs: NDArray[Any] = np.asarray(edges)
+    pairs: NDArray[Any] = checks.numbers("updated_from", edges, None)
     if pairs.size == 0:
         return np.empty((0, 2), dtype=np.int32)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":

@@ -49,7 +49,7 @@ def render_results(records: Sequence[dict[str, Any]], links: Sequence[dict[str, 
     Raises:
         PGNNError: If there are no records.
     """
-    if not records and not links:
+    if len(records) == 0 and len(links) == 0:
         raise PGNNError("there are no records to report; run `pgnn reproduce` first")
     for record in records:
         missing = missing_of(record)
@@ -62,7 +62,7 @@ def render_results(records: Sequence[dict[str, Any]], links: Sequence[dict[str, 
         tables = [_table(table) for table in compare(records, columns, protocol)]
         if tables:
             protocols.append({"name": protocol, "text": text, "tables": tables})
-    if records and not protocols:
+    if len(records) and not protocols:
         raise PGNNError(
             f"no record is of a known protocol and column (got {', '.join(map(str, cells_run))})"
         )
