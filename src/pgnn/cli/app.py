@@ -66,6 +66,8 @@ def main() -> None:
         _end("something is nested too deeply")
     if code == _INTERRUPTED:
         _end(_stopped("stopped", signals), _stopped_code(signals))
+    if are_several():
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # all is written, whoever ends now
     sys.exit(code or 0)
 
 
