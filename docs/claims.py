@@ -335,6 +335,28 @@ def _paper_of_parts() -> str:
     )
 
 
+def _scale_table() -> str:
+    def line(row: Mapping[str, Any]) -> list[str]:
+        steps = [f"{row[name]['seconds']:.0f} s" for name in ("train", "evaluate", "predict")]
+        best = max(row["heuristics_top_hidden"].items(), key=lambda item: item[1])
+        return [
+            f"{row['nodes']:,}",
+            f"{row['edges']:,}",
+            *steps,
+            f"{row['peak_bytes'] / 1e9:.1f} GB",
+            f"{row['auc']:.4f}",
+            f"{row['heuristic_auc']:.4f} ({row['heuristic']})",
+            str(row["top_hidden"]),
+            f"{best[1]} ({best[0]})",
+        ]
+
+    titles = (
+        *("nodes", "edges", "train", "evaluate", "predict", "peak", "AUC", "best heuristic"),
+        *("hidden edges in the top 100", "best heuristic"),
+    )
+    return _table(titles, map(line, _read("bench_scale.json")["rows"]))
+
+
 # ---------------------------------------------------------------------- links
 
 
@@ -450,6 +472,12 @@ CLAIMS = {
         "pgnn bench layer --json",
         "bench_layer.json",
         lambda: _seconds(_row("bench_layer.json", nodes=20_000)["seconds"]),
+    ),
+    "scale-table": Claim(
+        "Train, evaluate and predict by size",
+        "pgnn bench scale --json",
+        "bench_scale.json",
+        _scale_table,
     ),
     "parts-table": Claim(
         "A graph in two parts beside one process",

@@ -23,7 +23,7 @@ from cli_helpers import outcome
 
 PAUSE = 0.004
 TRAIN = ["train", "edges.csv", "--epochs", "6", "--sets", "4", "--threads", "1", "--quiet"]
-WRITES = 14  # of a run of 6 epochs: a checkpoint each, one at the end, the files of the run
+WRITES = 9  # of 14 in a run of 6 epochs: a run that is resumed has fewer
 
 
 def run_child(arguments, pipe):

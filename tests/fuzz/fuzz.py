@@ -119,18 +119,21 @@ def kills(count, path):
     results = json.loads(path.read_text()) if path is not None and path.exists() else {}
     about = results.get("kills", {})
     if about.get("versions") != versions():
-        about = {"tried": {}, "killed": 0, "seconds": 0.0, "wrong": [], "versions": versions()}
+        about = {"tried": {}, "killed": {}, "seconds": 0.0, "wrong": [], "versions": versions()}
     about["command"] = f"python tests/fuzz/fuzz.py kills {10 * count}"
     for what, share in SHARES.items():
-        while (tried := about["tried"].get(what, 0)) < round(share * count):
-            number, began = min(KILLS, round(share * count) - tried), time.monotonic()
+        while (killed := about["killed"].get(what, 0)) < round(share * count):
+            tried, began = about["tried"].get(what, 0), time.monotonic()
+            number = min(KILLS, round(share * count) - killed)
             left = kill_some(what, seed=tried, count=number)
             about["tried"][what] = tried + number
-            about["killed"] += left.get("killed", 0)
+            about["killed"][what] = killed + left.get("killed", 0)  # the others had ended
             about["seconds"] = round(about["seconds"] + time.monotonic() - began, 1)
             bad = [left.get(key) for key in ("error", "broken", "neither", "litter")]
             if any(bad) or left.get("same") is False:
                 about["wrong"].append({"what": what, "seed": tried, "count": number, **left})
+            if "error" in left:
+                return about
             if path is not None:
                 keep("kills", about, path)
     return about
@@ -214,8 +217,8 @@ def main():
         about = kills(max(10, options.count // 10), options.results)
         for wrong in about["wrong"]:
             print(f"kills: {json.dumps(wrong)}")
-        tried = ", ".join(f"{number} of {what}" for what, number in about["tried"].items())
-        print(f"kills: {about['killed']} killed ({tried}) in {about['seconds']:.0f} s")
+        of = ", ".join(f"{number} of {what}" for what, number in about["killed"].items())
+        print(f"kills: {sum(about['killed'].values())} ({of}) in {about['seconds']:.0f} s")
         return 1 if about["wrong"] else 0
     began = time.monotonic()
     if options.results is not None:
