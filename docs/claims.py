@@ -475,7 +475,7 @@ CLAIMS = {
     ),
     "scale-table": Claim(
         "Train, evaluate and predict by size",
-        "pgnn bench scale --json",
+        "pgnn bench scale --nodes 1000000 --json",
         "bench_scale.json",
         _scale_table,
     ),
