@@ -3,6 +3,7 @@
 import contextlib
 import resource
 import shutil
+import subprocess
 
 import pytest
 
@@ -91,3 +92,55 @@ def test_second_writer_is_told_and_changes_nothing(place, name):
     assert is_one_line(done)
     assert "another process is writing" in done.stderr
     assert listing(folder) == {}
+
+
+# ---------------------------------------------------------------------- real file systems
+
+
+@pytest.fixture
+def mounted(tmp_path):
+    """Give a function that mounts a file system in memory; where that is forbidden, skip."""
+    places = []
+
+    def mount(options):
+        place = tmp_path / f"mounted{len(places)}"
+        place.mkdir(exist_ok=True)
+        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)]
+        try:
+            ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        except OSError as error:
+            pytest.skip(f"no file system can be mounted here ({error})")
+        if ended.returncode:
+            pytest.skip(f"no file system can be mounted here ({ended.stderr.strip()})")
+        places.append(place)
+        return place
+
+    yield mount
+    for place in places:
+        subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_full_file_system_is_one_line_and_keeps_what_was(place, mounted, name):
+    """Unlike where files are limited, folders and names of files can still be made."""
+    folder = mounted("size=8k")
+    older = b"x" * 8192
+    (folder / "older").write_bytes(older)
+    done = run_command(*command_in(folder, name))
+    assert is_one_line(done)
+    assert "No space left on device" in done.stderr
+    assert (folder / "older").read_bytes() == older
+    assert [path for path in listing(folder) if path.endswith(".tmp")] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_read_only_file_system_is_one_line_with_the_reason(place, mounted, name):
+    folder = mounted("size=64k")
+    for path in ("new", "results"):
+        (folder / path).mkdir()
+    (folder / "z.csv").write_text("older")
+    subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
+    done = run_command(*command_in(folder, name))
+    assert is_one_line(done)
+    assert "Read-only file system" in done.stderr
+    assert (folder / "z.csv").read_text() == "older"

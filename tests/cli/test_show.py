@@ -2,7 +2,7 @@
 
 from rich.console import Console
 
-from cli_helpers import FEW
+from cli_helpers import FEW, community_edges, run_command, write_table
 from pgnn.cli.show import METRICS, link_table, metric_table, result_table, say_how_sure
 
 
@@ -81,3 +81,24 @@ def test_link_table_shows_escapes_and_does_not_send_them():
     assert "\x1b[2J" not in shown.get()
     assert "a\\x1b[2J" in shown.get()
     assert "b\\u202e" in shown.get()
+
+
+def test_no_command_prints_what_a_terminal_would_obey(tmp_path, monkeypatch):
+    """Ids, names of columns and names of files are what their makers want them to be."""
+    monkeypatch.chdir(tmp_path)
+    orders = "\x1b]0;title\x07\x1b[2J\x9b31m"
+    edges = [(f"{orders}{u}", f"{orders}{v}") for u, v in community_edges()]
+    write_table(f"{orders}.csv", edges, (f"source{orders}", f"target{orders}"))
+    ends = (f"{orders}0", f"{orders}3")
+    for words in (
+        ("train", f"{orders}.csv", *FEW, "--out", f"run{orders}"),
+        ("predict", f"run{orders}", f"{orders}.csv", "--top", 3, "--why"),
+        ("explain", f"run{orders}", f"{orders}.csv", *ends),
+        ("evaluate", f"run{orders}", f"{orders}.csv"),
+        ("embed", f"run{orders}", f"{orders}.csv", "-o", f"{orders}z.csv"),
+        ("distances", f"{orders}.csv", "--sets", 4, "-o", f"{orders}d"),
+        ("report", f"run{orders}", "-o", f"{orders}r.html"),
+    ):
+        done = run_command(*words)
+        assert done.code == 0, done.stderr
+        assert [c for c in done.stdout + done.stderr if c != "\n" and not c.isprintable()] == []

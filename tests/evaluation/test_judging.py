@@ -136,6 +136,9 @@ def test_judgement_survives_a_round_trip_through_json(curve):
     assert Judgement.from_json(document, 99) == judged
     del document["num_pairs"]  # as an older version wrote it
     assert Judgement.from_json(document, 99).num_pairs == 99
+    del document["metrics"]
+    with pytest.raises(PGNNError, match="metrics must be numbers by name"):
+        Judgement.from_json(document, 99)
 
 
 # ---------------------------------------------------------------------- heuristics

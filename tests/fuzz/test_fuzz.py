@@ -1,4 +1,4 @@
-"""A small share of the fuzzer, from the same seeds each time, and every past finding again."""
+"""A small share of the fuzzer, from the same seeds each time, and files like past findings."""
 
 import json
 import subprocess
@@ -52,7 +52,7 @@ def test_fuzz_goes_on_where_it_was_stopped(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
 def test_past_finding_is_refused_with_one_line(path, tmp_path):
-    """Each of these files once ended the process, hung, or gave a traceback."""
+    """Files like each of these once ended the process, hung, or gave a traceback."""
     command = [sys.executable, "-m", "pgnn", "train", str(path), "--out", str(tmp_path / "run")]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert ended.returncode == 2, ended.stderr

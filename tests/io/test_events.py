@@ -1,5 +1,6 @@
 """Edges with times: what was known at a moment, and that later events decide nothing in it."""
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -127,3 +128,14 @@ def test_places_are_those_of_the_ids(past, future):
 def test_events_of_arrays_need_times():
     with pytest.raises(PGNNError, match=r"times\[1\] is 'soon', which is no time"):
         Events.of(["a", "b"], ["b", "c"], ["2024-01-01", "soon"])
+
+
+@pytest.mark.parametrize("name", ["source", "target", "times"])
+def test_columns_that_hold_lists_are_refused(name):
+    """Polars follows a list that holds itself to the end of the stack, and the process with it."""
+    endless = [0]
+    endless.append(endless)
+    for column in (endless, np.zeros((2, 2)), [(1, 2), 3]):
+        columns = {"source": [0, 1], "target": [1, 2], "times": [1, 2]} | {name: column}
+        with pytest.raises(PGNNError, match=f"{name} must be a flat list"):
+            Events.of(**columns)

@@ -24,6 +24,26 @@ def test_read_parquet_returns_the_table(tmp_path):
     assert_frame_equal(read_parquet(tmp_path / "a.parquet", packed(FRAME)), FRAME)
 
 
+def test_small_file_of_many_equal_rows_is_refused_before_it_is_read(tmp_path):
+    bomb = packed(pl.DataFrame({"source": pl.repeat(1, 10_000_000, dtype=pl.Int64, eager=True)}))
+    with pytest.raises(PGNNError, match=r"a.parquet: unpacks to more than \d+ MiB"):
+        read_parquet(tmp_path / "a.parquet", bomb)
+    few = packed(pl.DataFrame({"source": pl.repeat(1, 1_000_000, dtype=pl.Int64, eager=True)}))
+    assert read_parquet(tmp_path / "a.parquet", few).height == 1_000_000
+
+
+def test_child_writes_all_to_a_target_that_takes_a_part_at_a_time():
+    """As standard output does with more than 2 GiB, where Python does not buffer it."""
+
+    class Slow(io.BytesIO):
+        def write(self, data):
+            return super().write(data[:3])
+
+    target = Slow()
+    parquet_child.write_all(memoryview(b"ten bytes."), target)
+    assert target.getvalue() == b"ten bytes."
+
+
 def test_read_parquet_says_why_the_reader_refused(tmp_path):
     with pytest.raises(PGNNError, match=r"a.parquet: cannot be read as parquet \(.+\); it is"):
         read_parquet(tmp_path / "a.parquet", b"PAR1 no parquet")

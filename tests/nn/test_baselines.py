@@ -183,6 +183,7 @@ def test_unknown_name_is_rejected_with_the_valid_ones():
     [
         ({"in_channels": 0}, r"in_channels must be a positive integer \(got 0\)"),
         ({"in_channels": 1, "hidden_channels": 0}, r"hidden_channels must be .*got 0"),
+        ({"in_channels": 1, "hidden_channels": 10**6}, r"hidden_channels = 1000000 needs .* GiB"),
         ({"in_channels": 1, "out_channels": -1}, r"out_channels must be .*got -1"),
         ({"in_channels": 1, "num_layers": 0}, r"num_layers must be .*got 0"),
         ({"in_channels": 1, "dropout": 1.5}, r"dropout must lie in 0..1 \(got 1.5\)"),

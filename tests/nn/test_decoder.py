@@ -263,6 +263,14 @@ def test_loss_is_the_cross_entropy_of_the_logits(name):
 
 
 @pytest.mark.parametrize("name", DECODERS)
+def test_loss_takes_labels_and_weights_of_any_type(name):
+    decoder, z, pairs = make_trained(name), embeddings(), torch.tensor([[0, 1], [1, 2]])
+    labels, weights = torch.tensor([0, 1]), torch.tensor([2, 2])
+    expected = decoder.loss(z, pairs, labels.to(z), weights.to(z))
+    assert decoder.loss(z, pairs, labels, weights) == expected
+
+
+@pytest.mark.parametrize("name", DECODERS)
 def test_loss_refuses_pairs_that_z_does_not_have(name):
     with pytest.raises(PGNNError, match=r"pairs name node 5, but z has rows 0\.\.4"):
         make_trained(name).loss(embeddings(), torch.tensor([[0, 5]]), torch.ones(1), torch.ones(1))

@@ -24,6 +24,7 @@ from nn.test_layer import (
 )
 from pgnn import AnchorSets, Graph, PGNNError, anchor_distances, anchor_ppr
 from pgnn.nn import PGNNLayer, Positions
+from pgnn.nn.positions import shared_positions
 
 HOPS = anchor_distances(GRAPH, SETS)
 
@@ -490,9 +491,19 @@ def test_arrays_that_may_be_written_to_are_copied():
     assert positions.nearest.max() == 0
 
 
-def test_arrays_of_anchor_distances_are_shared():
+def test_writing_to_positions_changes_neither_distances_nor_other_positions():
+    """Torch counts changes of each tensor alone; another of the same memory once went unseen."""
     distances = anchor_distances(Graph.from_edges([(0, 1)]), [[0]])
-    shared = Positions.from_distances(distances).codes.numpy()
+    first, second = (Positions.from_distances(distances) for _ in range(2))
+    first.nearest.fill_(10**8)
+    first.codes.fill_(100)
+    assert second.nearest.tolist() == distances.nearest.tolist() == [[0], [0]]
+    assert second.codes.tolist() == distances.hops.tolist() == [[0], [1]]
+
+
+def test_positions_that_are_not_handed_on_share_the_memory_of_distances():
+    distances = anchor_distances(Graph.from_edges([(0, 1)]), [[0]])
+    shared = shared_positions(distances).codes.numpy()
     assert np.shares_memory(shared, distances.hops)
     assert not distances.hops.flags.writeable
 

@@ -148,6 +148,7 @@ def test_another_graph_with_the_same_ids_is_told_apart():
     ("kept", "choice", "draw", "match"),
     [
         (RunAnchors.of(PATH, SETS), "rum", 0, "anchors must be one of run, fresh"),
+        (None, None, -1, "draw must be .*got -1"),
         (RunAnchors.of(PATH, SETS), "run", 1, "draw decides which anchors are drawn"),
         (RunAnchors.of(PATH, SETS), "run", 0, "none of the nodes .* use anchors=fresh"),
         (None, "run", 0, "the run keeps no anchors"),

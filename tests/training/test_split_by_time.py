@@ -141,6 +141,8 @@ def test_a_cut_without_past_or_future_is_refused():
         split_by_time(events_of(ring()), rng=0, test_from=-5)
     with pytest.raises(PGNNError, match=r"known before test_from \(99\) are first linked"):
         split_by_time(events_of(ring()), rng=0, test_from=99)
+    with pytest.raises(PGNNError, match="test_from must be a finite number"):
+        split_by_time(events_of(ring()), rng=0, test_from=float("nan"))
 
 
 def test_nodes_of_the_table_without_a_past_are_not_asked_about(tmp_path):

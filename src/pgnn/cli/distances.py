@@ -12,7 +12,7 @@ import typer
 from pgnn.cli.inputs import GraphFile
 from pgnn.cli.options import Common, Reading, check_seed, option_groups
 from pgnn.cli.processes import are_several, join
-from pgnn.cli.show import counted, keep_remark, say_kept_remarks, working
+from pgnn.cli.show import counted, keep_remark, say, say_kept_remarks, working
 from pgnn.errors import Parameter, PGNNError
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def distances(
         typer.echo(json.dumps({"folder": str(out), **asdict(summary)}, indent=2))
     else:
         nodes = counted(summary.num_nodes, "node")
-        typer.echo(f"{nodes}, {counted(summary.num_sets, 'anchor-set')} each, in {out}")
+        say(f"{nodes}, {counted(summary.num_sets, 'anchor-set')} each, in {out}")
 
 
 class _Drawing(NamedTuple):

@@ -10,7 +10,7 @@ import typer
 from pgnn.cli.inputs import GraphFile, OutFile, RunDir, load_run_and_graph, remark_unused
 from pgnn.cli.options import Common, Computing, Reading, check_seed, option_groups
 from pgnn.cli.processes import is_first
-from pgnn.cli.show import counted, remark, working
+from pgnn.cli.show import counted, remark, say, working
 from pgnn.errors import PGNNError
 from pgnn.names import ANCHOR_CHOICES
 
@@ -82,7 +82,7 @@ def embed(
     if common.as_json:
         typer.echo(json.dumps(summary, indent=2))
     else:
-        typer.echo(f"{num_nodes:,} nodes, {num_dimensions} numbers each, in {out}")
+        say(f"{num_nodes:,} nodes, {num_dimensions} numbers each, in {out}")
 
 
 def _remark_anchors(placed: PlacedAnchors | None, num_nodes: int) -> None:

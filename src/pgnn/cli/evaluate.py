@@ -35,6 +35,7 @@ from pgnn.cli.show import (
     metric_table,
     remark,
     remark_few,
+    say,
     say_how_sure,
     say_more,
     working,
@@ -174,12 +175,12 @@ def _show(evaluation: Evaluation) -> None:
         evaluation.lone_pairs,
         None if others is None else others.metrics,
     ):
-        typer.echo(line)
+        say(line)
     left = (evaluation.graph.between or ["node"])[0]
     for line in say_more(evaluation.model, evaluation.metrics, {}, left):
-        typer.echo(line)
-    typer.echo(evaluation.verdict)
-    typer.echo(f"judged by {evaluation.pairs}")
+        say(line)
+    say(evaluation.verdict)
+    say(f"judged by {evaluation.pairs}")
     if evaluation.time is not None:
         remark(evaluation.time.sentence())
     hidden = evaluation.hidden_edges

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from pgnn.cli.inputs import BaseRate, GraphFile, RunDir, load_run_and_graph, remark_unused
 from pgnn.cli.options import Common, Computing, Reading, option_groups
-from pgnn.cli.show import reason_table, remark, working
+from pgnn.cli.show import reason_table, remark, say, working
 
 if TYPE_CHECKING:
     from pgnn.prediction.explain import Explanation
@@ -67,7 +67,7 @@ def _show(explanation: Explanation) -> None:
     """Print it for people."""
     document = explanation.to_json()
     what = "a link" if explanation.task == "link" else "the same label"
-    typer.echo(
+    say(
         f"{document['source']} - {document['target']}: chance of {what} {explanation.score:.3g} "
         f"(spread {explanation.spread:.2g}; base rate {explanation.base_rate:.3g})"
     )
@@ -77,12 +77,12 @@ def _show(explanation: Explanation) -> None:
         edges = [" - ".join(map(str, edge)) for edge in first["evidence"]]
         listed = ", ".join(edges[:_WORTH_SAYING]) + (", ..." if len(edges) > _WORTH_SAYING else "")
         number = f"{len(edges):,} edge{'s' * (len(edges) != 1)}"
-        typer.echo(f"the first reason rests on {number}: {listed}")
+        say(f"the first reason rests on {number}: {listed}")
     for place, path in enumerate(document["paths"]):
         title = "shortest paths: " if place == 0 else " " * len("shortest paths: ")
-        typer.echo(title + " - ".join(map(str, path)))
+        say(title + " - ".join(map(str, path)))
     if not document["paths"]:
-        typer.echo("no path joins the two")
-    typer.echo("heuristics, and the share of random pairs that score lower:")
+        say("no path joins the two")
+    say("heuristics, and the share of random pairs that score lower:")
     for name, says in document["heuristics"].items():
-        typer.echo(f"  {name:<24}{says['score']:>10.4g}{says['above']:>8.0%}")
+        say(f"  {name:<24}{says['score']:>10.4g}{says['above']:>8.0%}")

@@ -26,11 +26,10 @@ from typing import (
 )
 
 import typer
-from rich.markup import escape
 
 from pgnn.cli.boundary import OPTION_OF, only_about, word_of_running_command
 from pgnn.cli.processes import are_several, check_same_graph, join, own_device
-from pgnn.cli.show import keep_remark, people
+from pgnn.cli.show import as_text, keep_remark, people
 from pgnn.errors import Parameter, PGNNError
 from pgnn.names import MODELS
 from pgnn.training.recipe import Recipe
@@ -228,7 +227,7 @@ class Reading(Group):
 
     @contextmanager
     def _reading(self, path: Path) -> Iterator[None]:
-        status = people.status(f"reading {escape(path.name)} ...")
+        status = people.status(f"reading {as_text(path.name)} ...")
         with status, only_about("path", *(f.name for f in fields(self))):
             yield
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pgnn.cli.options import Common, Computing, option_groups
-from pgnn.cli.show import working
+from pgnn.cli.show import say, working
 
 
 @option_groups
@@ -49,7 +49,7 @@ def report(
 
         write_report(out, _render(run, computing, top))
     summary = {"file": str(out), "bytes": out.stat().st_size}
-    typer.echo(json.dumps(summary, indent=2) if common.as_json else f"the report is in {out}")
+    say(json.dumps(summary, indent=2) if common.as_json else f"the report is in {out}")
 
 
 def _render(run: Path, computing: Computing, top: int) -> str:

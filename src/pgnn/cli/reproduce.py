@@ -13,7 +13,7 @@ from pgnn import checks
 from pgnn.cli.boundary import StoppedError, nothing_left_behind, word_of_running_command
 from pgnn.cli.datasets import DataDir
 from pgnn.cli.options import Common, completing, option_groups
-from pgnn.cli.show import counting_bar, remark
+from pgnn.cli.show import counting_bar, remark, say
 from pgnn.errors import PGNNError
 from pgnn.names import LINK_GRAPHS, LINK_PROTOCOLS, MODELS, NODE2VEC, PROTOCOLS, TABLE_ROWS
 
@@ -117,7 +117,7 @@ def reproduce(
         cells = [cell for result in results for cell in result.to_json()["cells"]]
         typer.echo(json.dumps({"cells": cells}, indent=2))
     else:
-        typer.echo("\n".join(result.markdown for result in results))
+        say("\n".join(result.markdown for result in results))
 
 
 @dataclass(frozen=True)

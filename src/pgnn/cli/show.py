@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -48,7 +49,7 @@ def metric_table(rows: Mapping[str, Mapping[str, float]], title: str | None = No
         table.add_column(heading, justify="right", no_wrap=True)
     for place, (name, metrics) in enumerate(rows.items()):
         numbers = (f"{metrics[key]:.4f}" if key in metrics else "-" for key in shown)
-        table.add_row(escape(name), *numbers, style=None if place else "bold")
+        table.add_row(as_text(name), *numbers, style=None if place else "bold")
     return table
 
 
@@ -159,16 +160,16 @@ def link_table(
     """
     table = Table(title=title)
     for name in ends:
-        table.add_column(escape(name), overflow="fold")
+        table.add_column(as_text(name), overflow="fold")
     for name in ("score", "spread"):
         table.add_column(name, justify="right", no_wrap=True)
     with_reasons = bool(rows) and "why" in rows[0]
     if with_reasons:
         table.add_column("why", overflow="fold")
     for row in rows[:_SHOWN]:
-        ends = escape(visible(str(row["source"]))), escape(visible(str(row["target"])))
+        ends = as_text(str(row["source"])), as_text(str(row["target"]))
         numbers = (_shown_number(row[name]) for name in ("score", "spread"))
-        table.add_row(*ends, *numbers, *([escape(visible(row["why"]))] if with_reasons else []))
+        table.add_row(*ends, *numbers, *([as_text(row["why"])] if with_reasons else []))
     return table
 
 
@@ -185,7 +186,7 @@ def reason_table(reasons: Sequence[Mapping[str, Any]]) -> Table:
         table.add_column(name, justify="right")
     for reason in reasons:
         without = "-" if reason["without"] is None else f"{reason['without']:.3g}"
-        table.add_row(escape(visible(reason["name"])), f"{reason['effect']:+.3g}", without)
+        table.add_row(as_text(reason["name"]), f"{reason['effect']:+.3g}", without)
     return table
 
 
@@ -199,10 +200,10 @@ def group_table(rows: Sequence[Mapping[str, Any]]) -> Table:
         table.add_column("label", overflow="fold")
         table.add_column("chance", justify="right", no_wrap=True)
     for row in rows[:_SHOWN]:
-        cells = [escape(visible(str(row["id"]))), str(row["group"])]
+        cells = [as_text(str(row["id"])), str(row["group"])]
         if with_labels:
             chance = f"{row['chance']:.2f}" if row["predicted"] else ""
-            cells += [escape(visible(str(row["label"]))), chance]
+            cells += [as_text(str(row["label"])), chance]
         table.add_row(*cells)
     return table
 
@@ -225,6 +226,16 @@ def visible(text: str) -> str:
     return "".join(
         c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text
     )
+
+
+def as_text(text: str) -> str:
+    """Return what a user or a file wrote as markup that shows it, and does nothing else."""
+    return escape(visible(text))
+
+
+def say(text: str) -> None:
+    """Print a result for people, on stdout."""
+    typer.echo(visible(text))
 
 
 def remark(text: str) -> None:
@@ -350,7 +361,7 @@ class TrainingBar:
             console=people,
             expand=True,
         )
-        title = escape(_shortened(title, people.width - _BESIDE_THE_TITLE))
+        title = as_text(_shortened(title, people.width - _BESIDE_THE_TITLE))
         self._task = self._bar.add_task(title, total=total, note="")
         self._exits = ExitStack()
 
@@ -408,14 +419,14 @@ def counting_bar(title: str) -> Iterator[Callable[[int, int, str], None]]:
     """
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     bar = Progress(*columns, TimeRemainingColumn(), console=people)
-    task = bar.add_task(escape(title), total=None)
+    task = bar.add_task(as_text(title), total=None)
 
     def show(ready: int, total: int, line: str) -> None:
         if not bar.live.is_started:
             bar.start()
         bar.update(task, completed=ready, total=total)
         if line:
-            people.print(line, highlight=False, markup=False, soft_wrap=True)
+            remark(line)
 
     try:
         yield show

@@ -37,6 +37,7 @@ from pgnn.cli.show import (
     remark,
     remark_few,
     result_table,
+    say,
     say_how_sure,
     say_kept_remarks,
     say_more,
@@ -351,14 +352,14 @@ def _show_outcome(outcome: Outcome, folder: Path) -> None:
             outcome.lone_pairs,
             None if others is None else others.metrics,
         ):
-            typer.echo(line)
+            say(line)
         peers = {name: judged.metrics for name, judged in outcome.heuristics.items()}
         left = (outcome.graph.between or ["node"])[0]
         for line in say_more(outcome.model, outcome.test.metrics, peers, left):
-            typer.echo(line)
+            say(line)
         if outcome.verdict is not None:
-            typer.echo(outcome.verdict)
-    typer.echo(
+            say(outcome.verdict)
+    say(
         f"best epoch {outcome.best_epoch} of {outcome.epochs}, validation AUC "
         f"{outcome.val_auc:.4f}, {outcome.seconds:.1f} s; the run is in {folder}"
     )
@@ -405,13 +406,13 @@ def _train_dataset(
 
     outcome = _watched(work, bar, order.out, tensorboard)
     if not common.as_json:
-        typer.echo(
+        say(
             f"{name} {recipe.task}, {model}, protocol {protocol}, seed {recipe.seed}: test AUC "
             f"{outcome.test_auc or math.nan:.4f} (validation {outcome.val_auc:.4f}, best epoch "
             f"{outcome.best_epoch} of {outcome.epochs}, {outcome.seconds:.1f} s)"
         )
         if outcome.verdict is not None:
-            typer.echo(outcome.verdict)
+            say(outcome.verdict)
     return {**outcome.to_json(), "run": None if order.out is None else str(order.out)}
 
 

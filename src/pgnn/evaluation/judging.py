@@ -76,9 +76,9 @@ class Judgement:
         """Read what `to_json` gave; `num_pairs` where an older version did not say.
 
         Raises:
-            PGNNError: If something is of another kind; LookupError: if something is missing.
+            PGNNError: If something is missing or of another kind.
         """
-        metrics = read_metrics(document["metrics"])
+        metrics = read_metrics(document.get("metrics"))
         count = integer("num_pairs", document.get("num_pairs", num_pairs), at_least=0)
         return cls(count, metrics, read_curve(document.get("roc")))
 

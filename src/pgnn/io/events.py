@@ -86,8 +86,10 @@ class Events:
         """
         import polars as pl
 
+        source, target = _flat("source", source), _flat("target", target)
+        times = _flat("times", times)
         try:
-            column = pl.Series(list(times))
+            column = pl.Series(times)
         except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
             raise PGNNError(Parameter("times"), " must be numbers, dates or texts") from error
         moments, scale = read_times(column)
@@ -95,7 +97,7 @@ class Events:
             bad = int(np.flatnonzero(np.isnan(moments))[0])
             raise PGNNError(Parameter("times"), f"[{bad}] is {times[bad]!r}, which is no time")
         try:
-            ends = [pl.Series(list(ids), dtype=_kind(ids)) for ids in (source, target)]
+            ends = [pl.Series(ids, dtype=_kind(ids)) for ids in (source, target)]
         except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
             raise PGNNError(
                 Parameter("source"), " and ", Parameter("target"), " must be integers or texts"
@@ -177,6 +179,14 @@ class Events:
         known = pl.Series(as_written_ids(graph.node_ids))
         first, second, ids = to_common_kind([self.rows.first, self.rows.second, known])
         return np.stack([positions(first, ids), positions(second, ids)], axis=1)
+
+
+def _flat(name: str, values: Sequence[Any]) -> list[Any]:
+    """Return a column as a list; polars follows lists in lists, also one that holds itself."""
+    column = list(values)
+    if any(hasattr(value, "__len__") and not isinstance(value, str) for value in column):
+        raise PGNNError(Parameter(name), " must be a flat list, one entry per event")
+    return column
 
 
 def _kind(ids: Sequence[Any]) -> Any:

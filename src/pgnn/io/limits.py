@@ -81,7 +81,7 @@ def gunzip(path: Path, data: bytes) -> bytes:
         EOFError: If it was cut off.
         zlib.error: If it is damaged or no gzip.
     """
-    most = _most_unpacked(len(data))
+    most = most_unpacked(len(data))
     parts: list[bytes] = []
     total, rest = 0, data
     while rest:
@@ -91,7 +91,7 @@ def gunzip(path: Path, data: bytes) -> bytes:
             rest = unpacker.unconsumed_tail
             total += len(part)
             if total > most:
-                raise _bomb(path, len(data))
+                raise bomb(path, len(data))
             parts.append(part)
             if not part and not rest and not unpacker.eof:
                 raise EOFError("it ends too early")
@@ -108,18 +108,20 @@ def check_archive(path: Path, data: bytes) -> int:
     """
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         total = sum(member.file_size for member in archive.infolist())
-    if total > _most_unpacked(len(data)):
-        raise _bomb(path, len(data))
+    if total > most_unpacked(len(data)):
+        raise bomb(path, len(data))
     return total
 
 
-def _most_unpacked(size: int) -> int:
+def most_unpacked(size: int) -> int:
+    """Return the bytes that a compressed file of some bytes may unpack to."""
     return min(max(ALWAYS_ALLOWED, MAX_EXPANSION * size), total_memory() // 2)
 
 
-def _bomb(path: Path, size: int) -> PGNNError:
+def bomb(path: Path, size: int) -> PGNNError:
+    """Return what to raise for a compressed file that unpacks to more."""
     return PGNNError(
-        f"{path}: unpacks to more than {_most_unpacked(size) >> 20:,} MiB, which is more than "
+        f"{path}: unpacks to more than {most_unpacked(size) >> 20:,} MiB, which is more than "
         f"{MAX_EXPANSION} times its size or half of the memory; unpack it yourself if you trust it"
     )
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from pgnn.checks import total_memory
 from pgnn.errors import PGNNError
 from pgnn.io import parquet_child
+from pgnn.io.limits import bomb, most_unpacked
 from pgnn.memory import more_needed
 
 if TYPE_CHECKING:
@@ -36,12 +37,14 @@ def read_parquet(path: Path, data: bytes) -> pl.DataFrame:
         data: The whole file.
 
     Raises:
-        PGNNError: If it is damaged, of another format, or takes too much memory or time.
+        PGNNError: If it is damaged, of another format, or takes too much memory or time, as a
+            small file of many equal rows does.
     """
     more_needed(_MEMORY_PER_BYTE * len(data), f"reading {path}")
     import polars as pl
 
-    return pl.read_ipc(io.BytesIO(_output(path, data, [])))
+    wanted = ["whole", str(most_unpacked(len(data)))]
+    return pl.read_ipc(io.BytesIO(_output(path, data, wanted)))
 
 
 def read_parquet_schema(path: Path) -> tuple[int, pl.DataFrame]:
@@ -107,6 +110,8 @@ def _output(path: Path, data: bytes, wanted: Sequence[str]) -> bytes:
         raise _refused(path, f"it took more than {limit:.0f} seconds") from error
     except OSError as error:
         raise _not_started(path, error) from error
+    if child.returncode == parquet_child.TOO_LARGE:
+        raise bomb(path, len(data))
     _check_end(path, child.returncode, child.stderr)
     return child.stdout
 

@@ -3,7 +3,7 @@
 Run by its path; it imports nothing of pgnn, to start fast. Its arguments are the bytes of memory
 that it may use and what is wanted:
 
-- nothing more: the table on standard input, whole;
+- `whole MOST`: the table on standard input, if it takes at most so many bytes;
 - `schema PATH`: a table without rows but with the columns of a file, behind a line with the number
   of its rows;
 - `rows PATH COLUMNS FIRST LAST SIZE`: the columns at these positions of rows FIRST to LAST - 1, in
@@ -18,17 +18,43 @@ from collections.abc import Sequence
 from typing import BinaryIO
 
 REFUSED = 3  # the exit code if the file cannot be read; standard error says why
+TOO_LARGE = 4  # and if its table is larger than wanted
 LENGTH_BYTES = 8  # of the number of bytes that stands before a table
 
 
-def convert(source: BinaryIO, target: BinaryIO) -> None:
+class TooLargeError(Exception):
+    """The table takes more bytes than it may."""
+
+
+def convert(source: BinaryIO, target: BinaryIO, most: int) -> None:
     """Read parquet and write the same table in Arrow's file format."""
     import polars as pl
 
-    frame = pl.read_parquet(io.BytesIO(source.read()))
+    data = io.BytesIO(source.read())
+    if least_bytes(data) > most:  # a million equal rows take a few bytes of a file
+        raise TooLargeError
+    data.seek(0)
+    frame = pl.read_parquet(data)
     buffer = io.BytesIO()  # polars wants to know where it is in a file
     frame.write_ipc(buffer)
-    target.write(buffer.getbuffer())
+    write_all(buffer.getbuffer(), target)
+
+
+def least_bytes(data: BinaryIO) -> int:
+    """Return how many bytes a table takes, whatever the texts in it."""
+    import polars as pl
+
+    table = pl.scan_parquet(data)
+    num_rows = table.select(pl.len()).collect().item()
+    kinds = list(table.collect_schema().dtypes())
+    row = {kind: pl.Series([None] * 1000, dtype=kind).estimated_size() / 1000 for kind in {*kinds}}
+    return int(num_rows * sum(row[kind] for kind in kinds))
+
+
+def write_all(data: memoryview, target: BinaryIO) -> None:
+    """Write bytes; an unbuffered target takes 2 GiB at a time and says so."""
+    while data:
+        data = data[target.write(data) :]
 
 
 def write_schema(path: str, target: BinaryIO) -> None:
@@ -40,7 +66,7 @@ def write_schema(path: str, target: BinaryIO) -> None:
     buffer = io.BytesIO()
     table.head(0).collect().write_ipc(buffer)
     target.write(b"%d\n" % num_rows)
-    target.write(buffer.getbuffer())
+    write_all(buffer.getbuffer(), target)
 
 
 def write_rows(path: str, columns: Sequence[int], rows: range, size: int, target: BinaryIO) -> None:
@@ -52,7 +78,7 @@ def write_rows(path: str, columns: Sequence[int], rows: range, size: int, target
         buffer = io.BytesIO()
         table.slice(start, min(size, rows.stop - start)).collect().write_ipc(buffer)
         target.write(len(buffer.getbuffer()).to_bytes(LENGTH_BYTES, "little"))
-        target.write(buffer.getbuffer())
+        write_all(buffer.getbuffer(), target)
 
 
 def limit_memory(num_bytes: int) -> None:
@@ -72,14 +98,16 @@ def main() -> int:
     limit_memory(int(sys.argv[1]))
     wanted, target = sys.argv[2:], sys.stdout.buffer
     try:
-        if not wanted:
-            convert(sys.stdin.buffer, target)
+        if wanted[0] == "whole":
+            convert(sys.stdin.buffer, target, int(wanted[1]))
         elif wanted[0] == "schema":
             write_schema(wanted[1], target)
         else:
             path, columns, first, last, size = wanted[1:]
             chosen = [int(column) for column in columns.split(",")]
             write_rows(path, chosen, range(int(first), int(last)), int(size), target)
+    except TooLargeError:
+        return TOO_LARGE
     except BaseException as error:  # polars' panics are no Exceptions
         print(str(error).partition("\n")[0] or type(error).__name__, file=sys.stderr)
         return REFUSED

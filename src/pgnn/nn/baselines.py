@@ -49,6 +49,7 @@ class Baseline(nn.Module):
         channels(
             in_channels=in_channels, hidden_channels=hidden_channels, out_channels=out_channels
         )
+        channels(hidden_channels=hidden_channels)  # from one hidden layer to the next
         self.in_channels, self.hidden_channels = in_channels, hidden_channels
         self.out_channels = out_channels
         self.num_layers = integer("num_layers", num_layers, at_least=1, at_most=MAX_LAYERS)

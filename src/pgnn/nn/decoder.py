@@ -63,9 +63,9 @@ class PairDecoder(nn.Module):
             PGNNError: As for `forward`.
         """
         _check_labels(pairs, labels, weights)
-        return binary_cross_entropy_with_logits(
-            self(z, pairs), labels, weight=weights, reduction="sum"
-        )
+        logits = self(z, pairs)
+        labels, weights = labels.to(logits.dtype), weights.to(logits.dtype)
+        return binary_cross_entropy_with_logits(logits, labels, weight=weights, reduction="sum")
 
     @checked
     def logits(self, z: Tensor, pairs: Tensor) -> Tensor:

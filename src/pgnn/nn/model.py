@@ -67,6 +67,7 @@ class PGNN(nn.Module):
     ) -> None:
         super().__init__()
         channels(in_channels=in_channels, hidden_channels=hidden_channels)
+        channels(hidden_channels=hidden_channels)  # from one layer to the next
         self.in_channels, self.hidden_channels = in_channels, hidden_channels
         self.num_layers = integer("num_layers", num_layers, at_least=1, at_most=MAX_LAYERS)
         check_dropout(dropout)

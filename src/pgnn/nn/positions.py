@@ -93,8 +93,8 @@ class Positions:
     def from_distances(cls, distances: Any) -> Positions:
         """Build from `pgnn.AnchorDistances`, or anything with its fields, as arrays or tensors.
 
-        s = 1 / (d + 1), 0 where the set is not reached. Hops become codes, without a copy; weighted
-        lengths are held exactly.
+        s = 1 / (d + 1), 0 where the set is not reached. Hops become codes; weighted lengths are
+        held exactly. Arrays are copied: a tensor may be written to, and distances may not.
 
         Raises:
             PGNNError: If a field is missing or has a wrong shape or type.
@@ -106,32 +106,7 @@ class Positions:
             >>> Positions.from_distances(d).levels
             tensor([0.0000, 1.0000, 0.5000, 0.3333], dtype=torch.float64)
         """
-        nearest = _field(distances, "nearest")
-        if nearest is None:
-            raise PGNNError(
-                Parameter("distances"),
-                " must be the result of pgnn.anchor_distances or Positions "
-                f"(got {type(distances).__name__})",
-            )
-        hops, lengths = _field(distances, "hops"), _field(distances, "lengths")
-        if (hops is None) == (lengths is None):
-            raise PGNNError(Parameter("distances"), " must have either hops or lengths")
-        if lengths is not None:
-            if lengths.is_complex() or not bool((lengths >= 0).all()):
-                raise PGNNError(
-                    Parameter("lengths"), " must be numbers >= 0, infinite for not reached"
-                )
-            return cls(nearest, proximity=1 / (lengths + 1))
-        assert hops is not None
-        if hops.dtype not in _INTEGERS:
-            raise PGNNError(f"hops must be integers (got {hops.dtype})")
-        highest = int(hops.max()) if hops.numel() else 0
-        if highest > _MOST_HOPS:
-            raise PGNNError(Parameter("hops"), f" must be below 2^31 (got {highest})")
-        checks.fits_memory("hops", f"up to {highest:,}", 32 * max(highest, 0))  # a level for each
-        levels = 1 / torch.arange(max(highest, 0) + 2, dtype=torch.float64, device=hops.device)
-        levels[0] = 0
-        return cls(nearest, codes=hops, levels=levels, first_code=-1)
+        return _of_distances(distances, share=False)
 
     @classmethod
     @checks.checked
@@ -337,6 +312,42 @@ class Positions:
         return f"Positions({kind}, {who}, num_nodes={self.num_nodes}, num_sets={self.num_sets})"
 
 
+def shared_positions(distances: Any) -> Positions:
+    """Build as `Positions.from_distances` does, in the memory of read-only arrays.
+
+    For distances that nobody else has, or positions that are not handed on: what is written to
+    their tensors is written to the distances.
+    """
+    return _of_distances(distances, share=True)
+
+
+def _of_distances(distances: Any, *, share: bool) -> Positions:
+    nearest = _field(distances, "nearest", share)
+    if nearest is None:
+        raise PGNNError(
+            Parameter("distances"),
+            " must be the result of pgnn.anchor_distances or Positions "
+            f"(got {type(distances).__name__})",
+        )
+    hops, lengths = _field(distances, "hops", share), _field(distances, "lengths", share)
+    if (hops is None) == (lengths is None):
+        raise PGNNError(Parameter("distances"), " must have either hops or lengths")
+    if lengths is not None:
+        if lengths.is_complex() or not bool((lengths >= 0).all()):
+            raise PGNNError(Parameter("lengths"), " must be numbers >= 0, infinite for not reached")
+        return Positions(nearest, proximity=1 / (lengths + 1))
+    assert hops is not None
+    if hops.dtype not in _INTEGERS:
+        raise PGNNError(f"hops must be integers (got {hops.dtype})")
+    highest = int(hops.max()) if hops.numel() else 0
+    if highest > _MOST_HOPS:
+        raise PGNNError(Parameter("hops"), f" must be below 2^31 (got {highest})")
+    checks.fits_memory("hops", f"up to {highest:,}", 32 * max(highest, 0))  # a level for each
+    levels = 1 / torch.arange(max(highest, 0) + 2, dtype=torch.float64, device=hops.device)
+    levels[0] = 0
+    return Positions(nearest, codes=hops, levels=levels, first_code=-1)
+
+
 @runtime_checkable
 class MemberProximity(Protocol):
     """Proximity of nodes to single members of sets, computed on demand: `pgnn.MemberDistances`."""
@@ -368,9 +379,7 @@ def prepare_distances(x: Tensor, distances: Any, agg_m: str) -> Positions | Memb
         prepared = distances
     else:
         prepared = (
-            distances.checked()
-            if isinstance(distances, Positions)
-            else Positions.from_distances(distances)
+            distances.checked() if isinstance(distances, Positions) else shared_positions(distances)
         )
         if prepared.members is not None and agg_m != "mean":
             raise PGNNError(
@@ -402,16 +411,16 @@ def prepare_distances(x: Tensor, distances: Any, agg_m: str) -> Positions | Memb
     return prepared
 
 
-def _field(distances: Any, name: str) -> Tensor | None:
+def _field(distances: Any, name: str, share: bool) -> Tensor | None:
     value = getattr(distances, name, None)
-    return None if value is None else _tensor(value)
+    return None if value is None else _tensor(value, share=share)
 
 
-def _tensor(value: Any) -> Tensor:
+def _tensor(value: Any, *, share: bool = True) -> Tensor:
     """Return a tensor of a tensor, array or sequence.
 
-    Memory of an array that cannot be written to is shared; another is copied, since nobody would
-    see that it is changed later.
+    Memory of an array that cannot be written to may be shared; another is copied, since nobody
+    would see that it is changed later.
 
     Raises:
         PGNNError: If it is none of numbers.
@@ -420,7 +429,7 @@ def _tensor(value: Any) -> Tensor:
         return value
     try:
         array = np.asarray(value)
-        array = array.astype(array.dtype.newbyteorder("="), copy=array.flags.writeable)
+        array = array.astype(array.dtype.newbyteorder("="), copy=array.flags.writeable or not share)
         if array.flags.writeable or not array.flags.c_contiguous:
             return torch.from_numpy(np.ascontiguousarray(array))
         return torch.from_numpy(np.asarray(_Writable(array)))

@@ -217,12 +217,7 @@ def _update(
     """Compute what differs from an earlier result, or search if that takes no longer."""
     from pgnn.positions.updates import find_changes
 
-    try:
-        earlier, added_edges = updated_from
-    except (TypeError, ValueError) as error:
-        raise PGNNError(
-            Parameter("updated_from"), " must be (earlier result, edges that arrived since)"
-        ) from error
+    earlier, added_edges = updated_from
     _check_earlier(earlier, graph, cutoff)
     if isinstance(sets, AnchorSets) and sets.num_nodes == earlier.num_nodes:
         sets = sets if sets.num_nodes == graph.num_nodes else sets.grown(graph.num_nodes)
@@ -247,11 +242,9 @@ def _update(
     return AnchorDistances._of_update(earlier, changes, graph.num_nodes)
 
 
-def _check_earlier(earlier: Any, graph: Graph, cutoff: float | None) -> None:
+def _check_earlier(earlier: AnchorDistances, graph: Graph, cutoff: float | None) -> None:
     """Refuse an earlier result that cannot be of this graph when it had fewer edges."""
     name = Parameter("updated_from")
-    if not isinstance(earlier, AnchorDistances):
-        raise PGNNError(name, f" must begin with AnchorDistances (got {type(earlier).__name__})")
     if (earlier.hops is None) != (graph.weights is not None):
         kinds = ("hops", "weighted") if earlier.lengths is None else ("lengths", "unweighted")
         raise PGNNError(name, f" has {kinds[0]}, but the graph is {kinds[1]}")

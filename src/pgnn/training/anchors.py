@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pgnn.checks import one_of
+from pgnn.checks import integer, one_of
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.io import id_array
@@ -218,6 +218,7 @@ def place_anchors(
     Raises:
         PGNNError: If the run's anchors are wanted and there are none.
     """
+    integer("draw", draw, at_least=0)
     if choice is not None:
         one_of("anchors", choice, ANCHOR_CHOICES)
     if choice == "fresh" or (choice is None and (kept is None or draw)):

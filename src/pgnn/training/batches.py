@@ -19,6 +19,7 @@ from pgnn.checks import as_generator, checked
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.nn import Positions
+from pgnn.nn.positions import shared_positions
 from pgnn.positions import anchor_distances, anchor_ppr
 from pgnn.positions.anchors import AnchorSets, Scheme, sample_anchor_sets
 from pgnn.training.splits import PairSet, Split
@@ -182,7 +183,7 @@ class Batch:
             distances = anchor_distances(
                 self.graph, sets, cutoff=draws.cutoff, num_threads=num_threads
             )
-            positions = Positions.from_distances(distances)
+            positions = shared_positions(distances)
             if distances.lengths is not None:
                 positions = positions.quantised()  # a learned gate is then a table, as for hops
         else:

@@ -548,7 +548,9 @@ def split_by_time(
     _check("paper", val, test)
     checks.one_of("negatives", negatives, NEGATIVES)
     generator = as_generator(rng)
-    if test_from is None and test:
+    if test_from is not None:
+        checks.number("test_from", test_from)
+    elif test:
         test_from = _default_cut(events, test)
     if test_from is not None and not (events.times < test_from).any():
         raise PGNNError(
