@@ -1,19 +1,24 @@
 """What bounds the search: the machine's memory, measured, and how close the kernels come.
 
-For each graph this prints, on one thread: what a pass over all edges costs that reads one row per
-neighbour (no level of a search can be cheaper while all nodes are unfinished), what the search of
-all sets takes, how many such passes that is, and what writing the result takes beside a plain fill.
+For each graph this measures, on one thread: what a pass over all edges costs if every node reads
+the rows of its neighbours, what it costs if the ends of each edge exchange their rows (no level of
+a search can be cheaper while all nodes are unfinished), what the search of all sets takes, how many
+exchanges that is, and what writing the result takes beside a plain fill.
 
-Run: python benchmarks/bounds.py
+Run `python benchmarks/bounds.py`; it writes results/bounds.json.
 """
 
 from __future__ import annotations
 
+import json
+import platform
 import time
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numba
 import numpy as np
 from numba import njit
 
@@ -23,6 +28,8 @@ from pgnn.bench.measure import best_time
 from pgnn.positions import hops as _hops
 from pgnn.positions.kernels import search as _kernels
 from pgnn.positions.kernels.rows import ROW_BYTES, empty_rows, pull_row
+
+RESULTS = Path(__file__).parents[1] / "results" / "bounds.json"
 
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]
@@ -53,15 +60,19 @@ class Stopwatch:
         return call
 
 
-def measure(name: str, graph: pgnn.Graph, repeats: int) -> None:
-    """Print a line about one graph."""
+def measure(name: str, graph: pgnn.Graph, repeats: int) -> dict[str, Any]:
+    """Return what was measured on one graph; times are seconds."""
     n = graph.num_nodes
     sets = pgnn.sample_anchor_sets(n, rng=0)
-    indices = graph.indices.view(np.uint32)
+    rows = _hops.row_arrays(graph)
     key = empty_rows(n, np.uint32)
     key[:] = np.random.default_rng(0).integers(1, 2**30, key.shape)
     ahead = _hops.EARLY_FETCH_AHEAD if n * ROW_BYTES > _hops.EARLY_FETCH_BYTES else 0
-    floor = best_time(lambda: pull_all(graph.indptr, indices, key, ahead), 2 * repeats)
+    above = np.empty(n, dtype=np.int64)
+    _kernels.starts_above(rows[0], rows[1], above)
+    block = (0, 16, 0, 1)
+    pulled = best_time(lambda: pull_all(rows[0], rows[1], key, ahead), 2 * repeats)
+    exchanged = best_time(lambda: _kernels.exchange(rows, block, above, ahead, key), 2 * repeats)
     searched, written = [], []
     result = None
     for _ in range(repeats):
@@ -72,33 +83,53 @@ def measure(name: str, graph: pgnn.Graph, repeats: int) -> None:
         written.append(WRITE.seconds)
     assert result is not None
     assert result.hops is not None
-    hops, nearest = result.hops, result.nearest
-    fill = best_time(lambda: np.copyto(hops, 0), repeats) + best_time(
-        lambda: np.copyto(nearest, 0), repeats
-    )
+    hops, nearest = np.empty_like(result.hops), np.empty_like(result.nearest)
+    fill = best_time(lambda: hops.fill(0), repeats) + best_time(lambda: nearest.fill(0), repeats)
     blocks = len(_hops.level_blocks(sets.sizes, 16))
-    rate = len(indices) * ROW_BYTES / floor / 1e9
-    passes = min(searched) / floor / blocks
-    print(
-        f"{name:<14} one pass {floor * 1e3:.1f} ms: {floor / len(indices) * 1e9:.1f} ns per row, "
-        f"{rate:.1f} GB/s;  search {min(searched) * 1e3:.0f} ms: {passes:.1f} passes per block, "
-        f"{blocks} blocks;  write {min(written) * 1e3:.0f} ms, plain fill {fill * 1e3:.0f} ms",
-        flush=True,
-    )
+    row = {
+        "graph": name,
+        "nodes": n,
+        "edges": graph.num_edges,
+        "key_bytes": key.nbytes,
+        "pull_seconds": pulled,
+        "exchange_seconds": exchanged,
+        "search_seconds": min(searched),
+        "blocks": blocks,
+        "exchanges_per_block": min(searched) / exchanged / blocks,
+        "write_seconds": min(written),
+        "fill_seconds": fill,
+    }
+    print(json.dumps(row), flush=True)
+    return row
+
+
+def copy_speed() -> float:
+    """Bytes per second that a plain copy reads and writes."""
+    source = np.ones(1 << 27)
+    target = np.empty_like(source)
+    return 2 * source.nbytes / best_time(lambda: np.copyto(target, source), 5)
 
 
 if __name__ == "__main__":
     SEARCH = Stopwatch(_kernels, "search_levels", "search_sweeps", "search_queue")
     WRITE = Stopwatch(_kernels, "emit_block", "emit_ranked")
-    source = np.ones(1 << 27)
-    target = np.empty_like(source)
-    seconds = best_time(lambda: np.copyto(target, source), 5)
-    print(
-        f"copying 1 GiB: {2 * source.nbytes / seconds / 1e9:.1f} GB/s read and written, one thread"
-    )
-    del source, target
+    speed = copy_speed()
     pgnn.anchor_distances(grid_graph(2, 60), [[0]])
-    measure("random", random_graph(100_000, 500_000, rng=0), 9)
-    measure("grid", grid_graph(300, 300), 9)
-    measure("preferential", preferential_graph(200_000, 8, rng=0), 7)
-    measure("random-1m", random_graph(1_000_000, 10_000_000, rng=0), 2)
+    document = {
+        "command": "python benchmarks/bounds.py",
+        "versions": {
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "numba": numba.__version__,
+        },
+        "threads": 1,
+        "seed": 0,
+        "copy_bytes_per_second": speed,
+        "rows": [
+            measure("random, 100,000", random_graph(100_000, 500_000, rng=0), 9),
+            measure("grid 300 x 300", grid_graph(300, 300), 9),
+            measure("preferential, 200,000", preferential_graph(200_000, 8, rng=0), 7),
+            measure("random, 1,000,000", random_graph(1_000_000, 10_000_000, rng=0), 2),
+        ],
+    }
+    RESULTS.write_text(json.dumps(document, indent=1) + "\n")

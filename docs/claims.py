@@ -247,6 +247,44 @@ def _all_distances_table() -> str:
     return _table(titles, map(line, _read("bench_distances.json")["rows"]))
 
 
+def _bounds_table() -> str:
+    """Return what bounds the search, graph by graph."""
+
+    def milliseconds(seconds: float) -> str:
+        return f"{seconds * 1e3:,.1f} ms" if seconds < 0.02 else f"{seconds * 1e3:,.0f} ms"
+
+    def line(row: Mapping[str, Any]) -> list[str]:
+        seconds = ("pull_seconds", "exchange_seconds", "search_seconds")
+        times = [milliseconds(row[key]) for key in seconds]
+        wrote = [milliseconds(row[key]) for key in ("write_seconds", "fill_seconds")]
+        size = f"{row['key_bytes'] / 1e6:.1f} MB"
+        return [row["graph"], size, *times, f"{row['exchanges_per_block']:.1f}", *wrote]
+
+    titles = (
+        "graph",
+        "rows of keys",
+        "one pull of all",
+        "one exchange",
+        "search of all sets",
+        "exchanges per block",
+        "writing the result",
+        "plain fill",
+    )
+    return _table(titles, map(line, _read("bounds.json")["rows"]))
+
+
+def _bounds_speed() -> str:
+    """Say how fast rows come from memory."""
+    document = _read("bounds.json")
+    row = document["rows"][-1]
+    entries = 2 * row["edges"]
+    return (
+        f"Of a million nodes a pull gets a row in {row['pull_seconds'] / entries * 1e9:.1f} ns, "
+        f"{64 * entries / row['pull_seconds'] / 1e9:.1f} GB/s of random lines, where a copy moves "
+        f"{document['copy_bytes_per_second'] / 1e9:.0f} GB/s."
+    )
+
+
 def _released_distances() -> str:
     row = _row("bench_distances.json", family="random-3000")
     return f"{_seconds(row['released_seconds'])}, {row['released_ratio']:,.0f} times as long"
@@ -442,6 +480,18 @@ CLAIMS = {
         "pgnn bench distances --json",
         "bench_distances.json",
         _all_distances_table,
+    ),
+    "bounds-table": Claim(
+        "What bounds the search",
+        "python benchmarks/bounds.py",
+        "bounds.json",
+        _bounds_table,
+    ),
+    "bounds-speed": Claim(
+        "How fast rows of keys come from memory",
+        "python benchmarks/bounds.py",
+        "bounds.json",
+        _bounds_speed,
     ),
     "distances-released": Claim(
         "The released all-pairs method on 3,000 nodes",

@@ -31,7 +31,7 @@ from pgnn.positions.hops import (
     level_blocks,
 )
 from pgnn.positions.kernels.rows import ROW_BYTES, empty_rows
-from pgnn.positions.kernels.search import Rows, emit_block, emit_ranked, pull, push
+from pgnn.positions.kernels.search import READ_ROWS, Rows, emit_block, emit_ranked, pull, push
 from pgnn.threads import Progress
 
 
@@ -204,7 +204,7 @@ class _Search:
                 active_edges -= finished_edges
             else:
                 num_frontier, edges, num_active, active_edges = pull(
-                    self.rows, block, level, self.ahead, False, num_active,
+                    self.rows, block, level, self.ahead, READ_ROWS, num_active,
                     key, seen, front, fresh, active, frontier,
                 )  # fmt: skip
                 unfinished = num_active

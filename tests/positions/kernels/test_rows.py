@@ -28,6 +28,11 @@ def pull(key, row, step, indices, start, stop, ahead):
 
 
 @njit
+def exchange(key, row, step, indices, start, stop):
+    rows.exchange_row(key, row, step, indices, start, stop)
+
+
+@njit
 def first(key, row, level, indices, start, stop, front, need):
     return rows.first_row(key, row, level, indices, start, stop, front, need)
 
@@ -134,6 +139,21 @@ def test_pull_takes_the_least_neighbour_and_tells_what_improved(key_type, seed, 
     mask = pull(key, 0, step, indices, 1, 1 + count, ahead)
     assert key[0].tolist() == np.minimum(before, offered).tolist()
     assert mask == mask_of(offered < before, key)
+
+
+@WIDTHS
+@given(seed=st.integers(0, 999), count=st.integers(0, 5))
+@settings(max_examples=30)
+def test_exchange_lowers_a_row_and_its_neighbours_to_what_the_other_offers(key_type, seed, count):
+    key, rng = random_keys(key_type, seed)
+    before = key.copy()
+    indices = np.concatenate([[0], rng.permutation(np.arange(1, 6))]).astype(np.uint32)
+    step, neighbours = key_type(1 << SHIFT), indices[1 : 1 + count]
+    exchange(key, 0, step, indices, 1, 1 + count)
+    expected = before.copy()
+    expected[neighbours] = np.minimum(before[neighbours], before[0] + step)
+    expected[0] = np.min([before[0], *(before[neighbours] + step)], axis=0)
+    assert key.tolist() == expected.tolist()
 
 
 @WIDTHS

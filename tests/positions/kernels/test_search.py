@@ -29,8 +29,9 @@ def only(kernel):
             patch.setattr(_hops, "MAX_RANKED", 0)
         if "push" in kernel:
             patch.setattr(_hops, "PUSH_ADVANTAGE", 0)
-        if "pull" in kernel:
+        if "pull" in kernel or "exchange" in kernel:
             patch.setattr(_hops, "PUSH_ADVANTAGE", 1 << 40)
+            patch.setattr(_hops, "EXCHANGE_ADVANTAGE", 0 if "pull" in kernel else 1 << 40)
         if kernel.startswith(("sweeps", "queue")):
             patch.setattr(_hops, "search_by_levels", lambda job: None)
         if kernel.startswith("queue"):
@@ -48,8 +49,10 @@ KERNELS = [
     "rule",
     "levels: push",
     "levels: pull",
+    "levels: exchange",
     "levels without ranks: push",
     "levels without ranks: pull",
+    "levels without ranks: exchange",
     "sweeps",
     "sweeps of 64 bits",
     "queue",
@@ -110,3 +113,16 @@ def test_hops_equal_scipy_on_families(name, kernel):
     graph = FAMILIES[name]
     with only(kernel):
         assert_equals_scipy(graph, sample_anchor_sets(graph.num_nodes, rng=5))
+
+
+@given(case=graphs_with_sets(weighted=False))
+def test_neighbours_of_higher_index_begin_where_it_says(case):
+    graph, _ = case
+    indices = graph.indices.view(np.uint32)
+    above = np.empty(graph.num_nodes, dtype=np.int64)
+    _hops.kernels.starts_above(graph.indptr, indices, above)
+    for v in range(graph.num_nodes):
+        start, stop = graph.indptr[v], graph.indptr[v + 1]
+        assert start <= above[v] <= stop
+        assert (indices[start : above[v]] <= v).all()
+        assert (indices[above[v] : stop] > v).all()

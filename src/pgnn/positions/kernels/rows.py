@@ -229,6 +229,34 @@ def pull_row(
 
 
 @intrinsic
+def exchange_row(
+    typing: Any, key: Any, row: Any, step: Any, indices: Any, start: Any, stop: Any
+) -> Any:
+    """Lower key[row], and key[u] for u in indices[start:stop], each to what the other + step is.
+
+    Those u are not `row`. They are offered what key[row] was before.
+    """
+
+    def body(lanes: _Lanes, types_: Any, args: Any) -> None:
+        _, row, step, indices, start, stop = args
+        b = lanes.builder
+        step = lanes.splat(step)
+        own = lanes.load(row)
+        offered = b.add(own, step)
+        largest = b.sub(lanes.constant([-1] * lanes.count), step)
+        best = cgutils.alloca_once_value(b, largest)
+        with cgutils.for_range_slice(b, start, stop, ir.Constant(_I64, 1)) as (position, _):
+            neighbour = b.zext(lanes.item(types_[3], indices, position), _I64)
+            theirs = lanes.load(neighbour)
+            b.store(lanes.smaller(theirs, b.load(best)), best)
+            lanes.store(neighbour, lanes.smaller(theirs, offered))
+        lanes.store(row, lanes.smaller(own, b.add(b.load(best), step)))
+
+    signature = types.void(key, types.int64, key.dtype, indices, types.int64, types.int64)
+    return signature, _code(body)
+
+
+@intrinsic
 def first_row(
     typing: Any,
     key: Any,

@@ -15,7 +15,9 @@ all. Where sets are small and near, a key holds the anchor's rank in its set ins
 The kernels apply the equation in different orders:
 
 - `search_levels`, for small diameters: hop by hop. A small frontier pushes to its neighbours; a
-  large one is pulled: each unfinished node reads the rows of its neighbours, once per level.
+  large one is pulled: each unfinished node reads the rows of its neighbours, once per level. Where
+  most nodes are unfinished and edges lead both ways, the ends of each edge exchange their keys:
+  both rows are read once, where pulling reads a row for either end.
 - `search_sweeps`, for large diameters: over all nodes forwards, then backwards, in an order in
   which neighbours are close. One sweep carries a distance all along a path that runs with the
   order, so a few sweeps do the work of hundreds of levels. Only nodes next to a change are visited
@@ -49,6 +51,7 @@ from numpy.typing import NDArray
 from pgnn.positions.kernels.rows import (
     emit_ranked_row,
     emit_row,
+    exchange_row,
     fetch_early,
     fetch_row,
     fill_row,
@@ -67,6 +70,9 @@ DEEP = 13
 # next node's neighbours.
 _FETCHED_AHEAD, _FETCHED_ROWS = 8, 64
 
+# What unfinished nodes read in a level: rows of keys, masks of anchors, or nothing any more.
+READ_ROWS, READ_ANCHORS, READ_NOTHING = 0, 1, 2
+
 # How a search ended: with all distances; with nodes left that lie beyond the cap; or not at all.
 FINISHED, AT_CAP, GAVE_UP = 0, 1, 2
 
@@ -83,8 +89,10 @@ def search_levels(
     rows: Any,
     sets: Any,
     block: Any,
+    above: Any,
     ahead: int,
     push_advantage: int,
+    exchange_advantage: int,
     ranked: bool,
     scratch: Any,
 ) -> int:
@@ -92,9 +100,13 @@ def search_levels(
 
     Args:
         rows, sets, block: See the top of this file.
+        above: Where in each node's row the neighbours of higher index begin; empty if edges lead
+            one way only.
         ahead: How far to fetch rows early, see `pull_row`.
         push_advantage: A level is pushed if its frontier has this many times fewer edges than the
-            unfinished nodes, else pulled.
+            unfinished nodes.
+        exchange_advantage: Otherwise edges are exchanged if they are fewer than this many times
+            those of unfinished nodes, else these pull.
         ranked: Whether keys hold the rank of the anchor in its set, not its index.
         scratch: (key, seen, front, fresh, active, frontier, spare), all of which are overwritten.
             `key` is the result. `seen`, `front` and `fresh` are masks with one bit per lane, one
@@ -120,13 +132,17 @@ def search_levels(
             unfinished -= num_finished
             active_edges -= finished_edges
         else:
-            reads_anchors = level == 1 and not ranked
+            reads = READ_ANCHORS if level == 1 and not ranked else READ_ROWS
+            most_edges = exchange_advantage * active_edges > rows[1].shape[0]
+            if reads == READ_ROWS and most_edges and above.size:
+                exchange(rows, block, above, ahead, key)
+                reads = READ_NOTHING
             num_frontier, frontier_edges, num_active, active_edges = pull(
-                rows, block, level, ahead, reads_anchors, num_active,
+                rows, block, level, ahead, reads, num_active,
                 key, seen, front, fresh, active, frontier,
             )  # fmt: skip
             unfinished = num_active
-            if reads_anchors:
+            if reads == READ_ANCHORS:
                 front, fresh = fresh, front
                 fresh[:] = 0
         if level == DEEP and 2 * unfinished > seen.shape[0]:
@@ -248,7 +264,7 @@ def pull(
     block: Any,
     level: int,
     ahead: int,
-    reads_anchors: bool,
+    reads: int,
     num_active: int,
     key: Any,
     seen: Any,
@@ -257,10 +273,11 @@ def pull(
     active: Any,
     frontier: Any,
 ) -> tuple[int, int, int, int]:
-    """Let each unfinished node read the rows of the nodes it can step to.
+    """Let each unfinished node read the rows of the nodes it can step to, and see what is new.
 
-    At the first level of keys that hold indices, `reads_anchors`, a node reads the masks of its
-    neighbours instead of their rows, and the new masks go to `fresh`, not to `front`.
+    At the first level of keys that hold indices, a node `reads` the masks of its neighbours instead
+    of their rows, and the new masks go to `fresh`, not to `front`. After an exchange it has nothing
+    to read.
 
     Returns:
         How many nodes were reached (they are listed in `frontier`) and how many edges those have;
@@ -278,11 +295,12 @@ def pull(
         if before == full:
             continue
         start, stop = out_ptr[v], out_ptr[v + 1]
-        if reads_anchors:
+        if reads == READ_ANCHORS:
             new = first_row(key, v, step, out_idx, start, stop, front, full & ~before)
             fresh[v] = new
         else:
-            pull_row(key, v, step, out_idx, start, stop, ahead)
+            if reads == READ_ROWS:
+                pull_row(key, v, step, out_idx, start, stop, ahead)
             # A row read in this level may already hold the next level's keys, so ask for the lanes
             # that are final, not for those that changed.
             new = lanes_below(key, v, final_below) & full & ~before
@@ -298,6 +316,28 @@ def pull(
         num_left += is_left
         left_edges += is_left * (stop - start)
     return num_frontier, frontier_edges, num_left, left_edges
+
+
+@njit(nogil=True, cache=True)
+def exchange(rows: Any, block: Any, above: Any, ahead: int, key: Any) -> None:
+    """Let the ends of every edge offer their keys to each other; edges lead both ways."""
+    ptr, idx, _, _ = rows
+    step = key.dtype.type(1 << block[2])
+    n = above.shape[0]
+    nodes_ahead = 1 + 2 * ahead * n // max(1, idx.shape[0])
+    for v in range(n):
+        if ahead and v + nodes_ahead < n:
+            start, stop = above[v + nodes_ahead], ptr[v + nodes_ahead + 1]
+            for position in range(start, min(stop, start + _FETCHED_ROWS)):
+                fetch_row(key, idx[position])
+        exchange_row(key, v, step, idx, above[v], ptr[v + 1])
+
+
+@njit(nogil=True, cache=True)
+def starts_above(ptr: Any, idx: Any, above: Any) -> None:
+    """Fill in where in each node's row the neighbours of higher index begin."""
+    for v in range(above.shape[0]):
+        above[v] = ptr[v] + np.searchsorted(idx[ptr[v] : ptr[v + 1]], v, side="right")
 
 
 # ---------------------------------------------------------------------- sweeps and queues
