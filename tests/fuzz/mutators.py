@@ -48,7 +48,7 @@ def mutated_bytes(rng, data):
 def table(rng, columns=None):
     """Return a table of edges as text, often a strange one."""
     separator = rng.choice((",", ",", ",", "\t", ";", " ", ", "))
-    width = columns or rng.randint(1, 5)
+    width = columns or rng.choice((1, 2, 2, 2, 2, 2, 3, 3, 3, 4, 5))
     rows = rng.randint(0, 30)
     names = rng.choice(
         (None, ["source", "target", "weight", "a", "b"], ["u", "v", "x", "y", "z"], "abcde")
@@ -56,11 +56,36 @@ def table(rng, columns=None):
     lines = [] if names is None else [separator.join(names[:width])]
     for _ in range(rows):
         fields = [
-            rng.choice(FIELDS) if rng.random() < 0.03 else str(rng.randrange(12))
-            for _ in range(width + (rng.random() < 0.02))
+            rng.choice(FIELDS) if rng.random() < 0.02 else str(rng.randrange(12))
+            for _ in range(width + (rng.random() < 0.003))
         ]
         lines.append(separator.join(fields))
     text = rng.choice(("\n", "\n", "\r\n", "\r")).join(lines)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def mutated_text(rng, data):
+    """Change fields and lines of a table; it stays text."""
+    text = data.decode("utf-8", "surrogatepass")
+    for _ in range(rng.randint(1, 3)):
+        lines = text.splitlines(keepends=True) or [""]
+        place = rng.randrange(len(lines))
+        kind = rng.randrange(7)
+        if kind == 0:
+            lines[place] = rng.choice(FIELDS) + lines[place]
+        elif kind == 1:
+            lines[place] = lines[place].rstrip("\r\n") + rng.choice(FIELDS) + "\n"
+        elif kind == 2:
+            lines.insert(place, lines[rng.randrange(len(lines))])
+        elif kind == 3:
+            lines.insert(place, rng.choice(("\n", "# a, b\n", "% x\n", " \n", ",\n", "\ufeff\n")))
+        elif kind == 4:
+            lines.pop(place)
+        elif kind == 5:
+            lines = [line.replace("1", rng.choice(FIELDS)) for line in lines]
+        else:
+            rng.shuffle(lines)
+        text = "".join(lines)
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -213,6 +238,41 @@ def graphml(rng):
     )
     data = text.encode()
     return mutated_bytes(rng, data) if rng.random() < 0.7 else data
+
+
+def parquet(rng):
+    """Return a small parquet file, whose columns are often of odd types."""
+    import datetime
+
+    import polars as pl
+
+    rows = rng.randint(0, 50)
+
+    def column():
+        kind = rng.randrange(12)
+        numbers = [rng.randrange(9) for _ in range(rows)]
+        if kind < 4:
+            return pl.Series(numbers, dtype=rng.choice((pl.Int64, pl.UInt8, pl.Int32, pl.UInt64)))
+        if kind < 7:
+            return pl.Series([rng.choice((f"n{n}", *FIELDS[:9])) for n in numbers], dtype=pl.String)
+        if kind == 7:
+            return pl.Series([rng.choice((None, n)) for n in numbers], dtype=pl.Int64)
+        if kind == 8:
+            return pl.Series(
+                [rng.choice((0.5, math.nan, math.inf, n)) for n in numbers], dtype=pl.Float64
+            )
+        if kind == 9:
+            day = datetime.date(2024, 1, 1)
+            return pl.Series([day + datetime.timedelta(n) for n in numbers], dtype=pl.Date)
+        if kind == 10:
+            return pl.Series([[n] * n for n in numbers], dtype=pl.List(pl.Int64))
+        return pl.Series([b"\xff" * n for n in numbers], dtype=pl.Binary)
+
+    names = rng.choice((("source", "target", "weight", "x"), ("u", "v", "", "\x1b[2J"), "abcd"))
+    frame = pl.DataFrame({name: column() for name in names[: rng.randint(1, 4)]})
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer, compression=rng.choice(("zstd", "snappy", "uncompressed", "gzip")))
+    return buffer.getvalue()
 
 
 def gz(rng, data):

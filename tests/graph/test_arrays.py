@@ -160,3 +160,16 @@ def test_rows_that_are_known_to_be_symmetric_are_forgotten_with_their_graph():
     del graph, copied
     gc.collect()
     assert len(arrays._symmetric) == before
+
+
+def test_ids_may_be_tensors_series_or_tuples():
+    import polars as pl
+    import torch
+
+    assert as_node_ids(torch.tensor([7, 5]), 2).tolist() == [7, 5]
+    assert as_node_ids(pl.Series(["a", "b"]), 2).dtype.kind == "U"
+    assert as_node_ids([(0, 1), (0, 2)], 2).tolist() == [(0, 1), (0, 2)]
+    with pytest.raises(PGNNError, match="node_ids must be a list of ids"):
+        as_node_ids(torch.zeros(2, requires_grad=True), 2)
+    with pytest.raises(PGNNError, match="node_ids must be hashable"):
+        as_node_ids(torch.zeros(2, 2), 2)

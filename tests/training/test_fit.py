@@ -315,6 +315,11 @@ def test_fit_without_pairs_says_which_are_missing(split, message):
         start(splits=[split])
 
 
+def test_fit_refuses_a_seed_that_is_none():
+    with pytest.raises(PGNNError, match="seed must be an integer of at least 0"):
+        start(seed=-1)
+
+
 def test_fit_without_test_pairs_has_no_test_auc():
     _, found = start(splits=[replace(SPLIT, test=NONE)], settings=replace(SETTINGS, eval_draws=2))
     assert found.test_auc is None

@@ -209,6 +209,11 @@ def check_lengths(longest: int, count: int) -> None:
 
 def _id_array(node_ids: ArrayLike) -> NDArray[Any]:
     """Return ids as int64 or strings where they are all of one of these kinds, else as objects."""
+    if hasattr(node_ids, "__array__"):  # a tensor or a series holds scalars of its own kind
+        try:
+            node_ids = np.asarray(node_ids)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise PGNNError(Parameter("node_ids"), f" must be a list of ids ({error})") from error
     if isinstance(node_ids, np.ndarray) and node_ids.ndim == 1 and node_ids.dtype != object:
         if np.issubdtype(node_ids.dtype, np.integer):
             fits = node_ids.dtype != np.uint64 or node_ids.max(initial=0) <= _LARGEST
@@ -227,7 +232,8 @@ def _id_array(node_ids: ArrayLike) -> NDArray[Any]:
         check_lengths(max((len(str(value)) for value in values), default=0), len(values))
         return np.array(values, dtype=str)
     ids = np.empty(len(values), dtype=object)
-    ids[:] = values
+    for place, value in enumerate(values):  # not all at once: numpy would look into tuples
+        ids[place] = value
     return ids
 
 

@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from pgnn.checks import checked
+from pgnn.checks import checked, integer
 from pgnn.distributed.group import LostRankError
 from pgnn.errors import PGNNError
 from pgnn.evaluation.metrics import roc_auc, without_rounding
@@ -114,6 +114,7 @@ def fit(
         PGNNError: If there are no pairs to train or to choose by, the loss is not finite, or the
             checkpoint is of another run.
     """
+    integer("seed", seed, at_least=0)
     settings = settings or FitSettings()
     run = _Run(model, decoder, splits, settings, draws, seed)
     if checkpoint is not None and resume:
