@@ -26,6 +26,7 @@ from pgnn.nn.fused import (
 )
 from pgnn.nn.gate import Gate
 from pgnn.nn.positions import MemberProximity, Positions, prepare_distances
+from pgnn.nn.speakers import mean_of_groups
 
 Aggregate = Literal["closest", "mean", "min", "max", "sum"]
 _BLOCK_NUMBERS = 1 << 22  # largest tensor of messages that is made at once, in numbers
@@ -426,7 +427,7 @@ def _speakers(x: Tensor, positions: Positions) -> Tensor:
     if positions.members is None:
         return x
     bounds, nodes = positions.members
-    return nn.functional.embedding_bag(nodes, x, bounds[:-1], mode="mean")
+    return mean_of_groups(x, bounds, nodes)
 
 
 def run_as_one(

@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 from torch import Tensor
 
 from pgnn import checks
@@ -21,6 +20,7 @@ from pgnn.graph import Graph
 from pgnn.nn import Positions
 from pgnn.nn.positions import shared_positions
 from pgnn.positions import anchor_distances, anchor_ppr
+from pgnn.positions.all_pairs import AllPairs
 from pgnn.positions.anchors import AnchorSets, Scheme, sample_anchor_sets
 from pgnn.training.splits import PairSet, Split
 
@@ -28,10 +28,10 @@ Part = Literal["train", "val", "test"]
 # PageRank between all nodes is kept for graphs up to this many nodes, in so many bytes in all.
 _ALL_PAIRS_NODES = 1 << 12
 _ALL_PAIRS_BYTES = 256 << 20
-# Beyond this many nodes only of dense graphs: where fewer than a hundredth of all pairs are joined,
-# to solve anew is faster than the product with what was kept.
+# Beyond this many nodes only of dense graphs: where fewer of all pairs are joined, to solve anew
+# takes little longer than the means of what was kept.
 _SPARSE_NODES = 1 << 10
-_DENSE_SHARE = 0.01
+_DENSE_SHARE = 0.005
 
 
 @checked
@@ -90,7 +90,7 @@ class Batch:
             self.device = torch.device(device)
         except RuntimeError as error:
             raise PGNNError(Parameter("device"), f" {device!r} is none that torch knows") from error
-        self._all_pairs: dict[float, list[NDArray[np.float32]]] = {}
+        self._all_pairs: dict[float, AllPairs] = {}
         self.x = torch.tensor(np.asarray(self.graph.x), dtype=torch.float32, device=self.device)
 
     @cached_property
@@ -211,29 +211,8 @@ class Batch:
         if not self._keeps_all_pairs:
             return anchor_ppr(self.graph, sets, alpha=alpha, tol=draws.tol, num_threads=num_threads)
         if alpha not in self._all_pairs:
-            self._all_pairs[alpha] = [
-                anchor_ppr(split.graph, list(range(split.graph.num_nodes)), alpha=alpha)
-                for split in self.splits
-            ]
-        member = np.zeros((self.graph.num_nodes, len(sets)), dtype=np.float32)
-        member[sets.nodes, np.repeat(np.arange(len(sets)), sets.sizes)] = 1
-        result = np.empty_like(member)
-        for number, ppr in enumerate(self._all_pairs[alpha]):
-            rows = slice(self.starts[number], self.starts[number + 1])
-            part = member[rows]
-            with _blas().limit(limits=1, user_api="blas"):
-                np.matmul(ppr, part / part.sum(0), out=result[rows])
-        return result
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    """Return what sets the threads of numpy's products.
-
-    They are one: on matrices this small more only wait for each other, for longer than the product
-    takes, and sums would depend on their number.
-    """
-    return ThreadpoolController()
+            self._all_pairs[alpha] = AllPairs([split.graph for split in self.splits], alpha=alpha)
+        return self._all_pairs[alpha].to_sets(sets)
 
 
 @checked

@@ -162,7 +162,10 @@ class _Run:
         self.eval_every = settings.eval_every
         self.device = device = next(model.parameters()).device
         self.train_batches = _batches(splits, ("train",), settings.batch_graphs, device)
-        self.eval_batches = _batches(splits, ("val", "test"), settings.batch_graphs, device)
+        # What training keeps of graphs that are judged too is not found again.
+        shared = {_graphs(batch): batch for batch in self.train_batches}
+        judged = _batches(splits, ("val", "test"), settings.batch_graphs, device)
+        self.eval_batches = [shared.get(_graphs(batch), batch) for batch in judged]
         if not self.train_batches:
             raise PGNNError("the splits have no training pairs")
         if all(batch.pairs("val") is None for batch in self.eval_batches):
@@ -436,7 +439,7 @@ def _batches(
 
 
 def _graphs(batch: Batch) -> tuple[int, ...]:
-    """Which splits a batch joins: batches to train and to judge by are made apart."""
+    """Which splits a batch joins."""
     return tuple(id(split) for split in batch.splits)
 
 
