@@ -325,6 +325,25 @@ def _train_table() -> str:
     )
 
 
+def _read_memory_table() -> str:
+    titles = ("file", "limit", "before", "peak", "of the limit", "growth, in graphs", "child")
+    return _table(
+        titles,
+        (
+            (
+                f"`{row['file']}`",
+                row["memory"] or "none",
+                f"{row['before_mb']:.0f} MB",
+                f"{row['peak_mb']:.0f} MB",
+                f"{row['ratio']:.2f}" if row["memory"] else "",
+                f"{row['graphs']:.1f} x {row['graph_mb']:.0f} MB",
+                f"{row['child_peak_mb']:.0f} MB" if row["child_peak_mb"] else "",
+            )
+            for row in _read("read_memory.json")["rows"]
+        ),
+    )
+
+
 def _parts_table() -> str:
     document = _read("partitioned_on_paper.json")
     one, two = document["one_process"], document["two_ranks"]
@@ -528,6 +547,12 @@ CLAIMS = {
         "pgnn bench scale --nodes 1000000 --json",
         "bench_scale.json",
         _scale_table,
+    ),
+    "read-memory": Claim(
+        "Memory of reading 10 million edges",
+        "python benchmarks/read_memory.py",
+        "read_memory.json",
+        _read_memory_table,
     ),
     "parts-table": Claim(
         "A graph in two parts beside one process",

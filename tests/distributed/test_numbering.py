@@ -10,7 +10,8 @@ from pgnn.distributed import numbering
 from pgnn.distributed.agreement import Alone
 from pgnn.distributed.numbering import number_share, starts_of
 from pgnn.errors import PGNNError
-from pgnn.graph.columns import number_nodes, to_common_kind
+from pgnn.graph.columns import to_common_kind
+from pgnn.graph.numbering import number_nodes
 from rank_threads import on_ranks
 
 KINDS = {

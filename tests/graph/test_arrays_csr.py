@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgnn import Graph, PGNNError
+from pgnn.graph import arrays
+from pgnn.graph.arrays import build_csr, occurrences
 
 
 @given(data=st.data(), directed=st.booleans())
@@ -69,3 +71,31 @@ def test_repeated_strengths_add_up_and_are_counted():
 def test_unknown_rule_for_repeats_is_refused():
     with pytest.raises(PGNNError, match="repeats must be one of shortest, sum"):
         Graph.from_edges([(0, 1)], repeats="longest")
+
+
+@given(st.data(), st.booleans(), st.booleans(), st.integers(1, 9))
+def test_rows_are_the_same_in_small_blocks_and_in_the_memory_of_the_pairs(
+    data, directed, is_weighted, block
+):
+    num_nodes = data.draw(st.integers(1, 12))
+    node = st.integers(0, num_nodes - 1)
+    edges = data.draw(st.lists(st.tuples(node, node), max_size=60))
+    pairs = np.array(edges, dtype=np.int32).reshape(-1, 2)
+    weights = np.arange(1.0, len(pairs) + 1) if is_weighted else None
+    whole = build_csr(pairs, weights, num_nodes, directed, "sum")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(arrays, "_BLOCK_EDGES", block)
+        kept = build_csr(pairs, weights, num_nodes, directed, "sum")
+        assert pairs.tolist() == [list(edge) for edge in edges]
+        used_up = build_csr(pairs, weights, num_nodes, directed, "sum", overwrite=True)
+        counts = occurrences(np.array(edges, dtype=np.int32).reshape(-1, 2), num_nodes)
+    for rows in (kept, used_up):
+        for one, other in zip(rows, whole, strict=True):
+            assert np.array_equal(one, other)
+    assert counts.tolist() == [sum(edge.count(v) for edge in edges) for v in range(num_nodes)]
+
+
+def test_pairs_that_are_a_view_are_not_used_up():
+    pairs = np.arange(8, dtype=np.int32).reshape(-1, 2)[1:]
+    build_csr(pairs, None, 8, False, overwrite=True)
+    assert pairs.tolist() == [[2, 3], [4, 5], [6, 7]]

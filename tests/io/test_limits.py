@@ -13,7 +13,7 @@ import pytest
 import pgnn
 from pgnn import PGNNError
 from pgnn.io import limits
-from pgnn.io.limits import check_archive, gunzip, read_file
+from pgnn.io.limits import check_archive, gunzip, open_file, read_file, unpacked
 
 
 def test_read_file_returns_what_a_regular_file_holds(tmp_path):
@@ -90,11 +90,30 @@ def test_check_archive_refuses_a_bomb(tmp_path):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits are kept on Linux only")
 def test_a_file_that_does_not_fit_below_the_limit_of_memory_is_refused(tmp_path):
-    path = tmp_path / "huge.csv"
+    path = tmp_path / "huge.npz"
     with open(path, "wb") as file:
         file.truncate(9 << 30)  # a hole: nothing is on the disk
     with (
         pgnn.memory_limit("8GB"),
-        pytest.raises(PGNNError, match=r"memory is too small: reading .*huge.csv needs 1\d"),
+        pytest.raises(PGNNError, match=r"memory is too small: reading .*huge.npz needs 1\d"),
     ):
         pgnn.read_graph(path)
+
+
+def test_open_file_copies_a_pipe_and_stops_at_half_of_the_memory(tmp_path, monkeypatch):
+    reader, writer = os.pipe()
+    os.write(writer, b"x" * 60)
+    os.close(writer)
+    monkeypatch.setattr(limits, "total_memory", lambda: 100)
+    with pytest.raises(PGNNError, match="more than half of the memory"):
+        open_file(Path(f"/dev/fd/{reader}"), pipes=True)
+    os.close(reader)
+
+
+@pytest.mark.parametrize("size", [1, 7, 1 << 20])
+def test_unpacked_takes_a_file_in_any_pieces(tmp_path, monkeypatch, size):
+    monkeypatch.setattr(limits, "_CHUNK", size)
+    data = gzip.compress(b"a,b\n" * 99) + bytes(20) + gzip.compress(b"c,d\n") + bytes(3)
+    assert b"".join(unpacked(tmp_path, io.BytesIO(data), len(data))) == b"a,b\n" * 99 + b"c,d\n"
+    with pytest.raises(EOFError):
+        list(unpacked(tmp_path, io.BytesIO(data[:20]), 20))

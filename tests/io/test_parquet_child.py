@@ -13,7 +13,7 @@ FRAME = pl.DataFrame({"u": [1, 2], "v": ["a", "b"]})
 
 
 def run(data, limit=1 << 40):
-    command = [sys.executable, "-P", parquet_child.__file__, str(limit)]
+    command = [sys.executable, "-P", parquet_child.__file__, str(limit), "whole", str(1 << 20)]
     return subprocess.run(command, input=data, capture_output=True, check=False)
 
 
@@ -25,7 +25,7 @@ def packed():
 
 def test_convert_writes_the_same_table():
     target = io.BytesIO()
-    parquet_child.convert(io.BytesIO(packed()), target)
+    parquet_child.convert(io.BytesIO(packed()), target, 1 << 20)
     assert_frame_equal(pl.read_ipc(io.BytesIO(target.getvalue())), FRAME)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from io_helpers import edge_ids, message
-from pgnn.io import read_graph, text
+from pgnn.io import parts, read_graph
 from pgnn.io.text import _strip_fields
 
 
@@ -67,7 +67,7 @@ def test_read_graph_names_an_unreadable_file(write, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     path = write("edges.csv", "1,2\n")
-    monkeypatch.setattr(text, "read_file", refuse)
+    monkeypatch.setattr(parts, "open_file", refuse)
     assert message(read_graph, path) == f"{path}: cannot be read (Permission denied)"
 
 

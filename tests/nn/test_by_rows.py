@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import pgnn
 from pgnn.nn import by_rows as module
 from pgnn.nn.by_rows import by_rows
+from pgnn.nn.pairs import pair_dots
 
 FUNCTIONS = {
     "tanh": torch.tanh,
@@ -48,3 +49,14 @@ def test_with_a_limit_large_tensors_are_taken_in_blocks(monkeypatch):
         result = by_rows(torch.tanh, z)
     assert type(result.grad_fn).__name__ == "_ByRowsBackward"
     assert torch.equal(result, torch.tanh(z))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits are kept on Linux only")
+def test_pairs_can_be_scored_by_what_was_taken_in_blocks(monkeypatch):
+    monkeypatch.setattr(module, "rows_at_once", lambda num_rows, _: num_rows // 3)
+    z = torch.randn(20, 3, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    pairs = torch.tensor([[0, 1], [5, 19]])
+    dots = pair_dots(by_rows(torch.tanh, z), pairs)
+    dots.sum().backward()
+    assert torch.allclose(dots, (torch.tanh(z)[pairs[:, 0]] * torch.tanh(z)[pairs[:, 1]]).sum(1))
+    assert (z.grad.abs().sum(1) > 0).nonzero()[:, 0].tolist() == [0, 1, 5, 19]

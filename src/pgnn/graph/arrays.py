@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import weakref
+from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -256,7 +257,34 @@ class CSR(NamedTuple):
     repeats: int
 
 
-_BLOCK_EDGES = 1 << 20  # taken apart at once
+_BLOCK_EDGES = 1 << 18  # worked on at once
+_WORD_BITS = 32  # of a node in a word
+
+
+def blocks_of(num_rows: int, num_nodes: int = 0) -> Iterator[slice]:
+    """Yield slices of rows that are worked on at once, and no fewer of them than nodes."""
+    step = max(_BLOCK_EDGES, num_nodes)
+    for start in range(0, num_rows, step):
+        yield slice(start, min(start + step, num_rows))
+
+
+def occurrences(nodes: NDArray[np.integer[Any]], num_nodes: int) -> NDArray[np.int64]:
+    """Count how often each node is named.
+
+    What `np.bincount` does, but that would make a copy of all with 64 bits.
+
+    Args:
+        nodes: Node indices, of one or more dimensions.
+        num_nodes: Number of nodes.
+
+    Example:
+        >>> occurrences(np.array([[0, 2], [2, 3]], dtype=np.int32), 5).tolist()
+        [1, 0, 2, 1, 0]
+    """
+    counts = np.zeros(num_nodes, dtype=np.int64)
+    for block in blocks_of(len(nodes), num_nodes):
+        counts += np.bincount(nodes[block].ravel(), minlength=num_nodes)
+    return counts
 
 
 def build_csr(
@@ -265,6 +293,8 @@ def build_csr(
     num_nodes: int,
     directed: bool,
     repeats: Repeats = "shortest",
+    *,
+    overwrite: bool = False,
 ) -> CSR:
     """Sort pairs into rows, without self-loops, each edge once.
 
@@ -277,31 +307,69 @@ def build_csr(
         num_nodes: Number of nodes.
         directed: Whether (u, v) and (v, u) are two edges.
         repeats: What an edge that is listed more than once weighs.
+        overwrite: Whether pairs of 32 bits may be used up: their memory then serves to sort, and
+            is given back as soon as it is not needed, so that no view of them may be left.
     """
-    source, target = pairs[:, 0], pairs[:, 1]
-    keep = source != target
-    self_loops = len(keep) - int(np.count_nonzero(keep))
-    if self_loops:
-        source, target = source[keep], target[keep]
-        weights = None if weights is None else weights[keep]
-    # One 64-bit word per edge sorts by row, then by column, in a single pass of numpy's fast sort.
-    bits = max(1, (num_nodes - 1).bit_length())
-    words = (source if directed else np.minimum(source, target)).astype(np.int64)
-    words <<= bits
-    words |= target if directed else np.maximum(source, target)
-    del source, target, keep
+    num_pairs = len(pairs)
+    flags = pairs.flags
+    is_ours = overwrite and pairs.dtype == np.int32 and flags.c_contiguous and flags.owndata
+    scratch: NDArray[Any] = pairs if is_ours else np.empty((num_pairs, 2), dtype=np.int32)
+    words, weights = _as_words(pairs, weights, directed, scratch.reshape(-1).view(np.int64))
+    del pairs
+    self_loops = num_pairs - len(words)
     words, values, num_repeats = _sorted_distinct(words, weights, repeats)
-    indices = np.empty(len(words), dtype=np.int32)
-    counts = np.zeros(num_nodes, dtype=np.int64)
-    step = max(_BLOCK_EDGES, num_nodes)
-    for start in range(0, len(words), step):
-        part = words[start : start + step]
-        indices[start : start + step] = part & ((1 << bits) - 1)
-        counts += np.bincount(part >> bits, minlength=num_nodes)
+    del weights
+    num_edges, counts = len(words), _split_words(words, num_nodes)
     del words
+    # Nobody has a view of it any more, and what is behind the columns is not needed.
+    scratch.resize(((num_edges + 1) // 2, 2), refcheck=False)
+    indices = scratch.reshape(-1)[:num_edges]
     if directed:
-        return CSR(_bounds(counts), indices, values, self_loops, num_repeats)
+        return CSR(_bounds(counts), indices.copy(), values, self_loops, num_repeats)
     return CSR(*_with_other_half(counts, indices, values), self_loops, num_repeats)
+
+
+def _as_words(
+    pairs: NDArray[np.integer[Any]],
+    weights: NDArray[np.float64] | None,
+    directed: bool,
+    scratch: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
+    """Write each pair as one 64-bit word, and leave out self-loops.
+
+    Words sort by row, then by column, in a single pass of numpy's fast sort. They are written to
+    `scratch`, which may be the memory of the pairs: no word comes before its pair is read.
+    """
+    end = 0
+    kept_weights = weights
+    for block in blocks_of(len(pairs)):
+        source, target = pairs[block, 0], pairs[block, 1]
+        low = source if directed else np.minimum(source, target)
+        high = target if directed else np.maximum(source, target)
+        words = low.astype(np.int64)
+        words <<= _WORD_BITS
+        words |= high
+        keep = source != target
+        if end < block.start or not keep.all():
+            words = words[keep]
+            if weights is not None and kept_weights is not None:
+                kept_weights = weights.copy() if kept_weights is weights else kept_weights
+                kept_weights[end : end + len(words)] = weights[block][keep]
+        scratch[end : end + len(words)] = words
+        end += len(words)
+    return scratch[:end], None if kept_weights is None else kept_weights[:end]
+
+
+def _split_words(words: NDArray[np.int64], num_nodes: int) -> NDArray[np.int64]:
+    """Put the columns of sorted words where the words begin; return the length of each row."""
+    indices = words.view(np.int32)
+    counts = np.zeros(num_nodes, dtype=np.int64)
+    for block in blocks_of(len(words), num_nodes):
+        part = words[block].copy()
+        indices[block] = part & ((1 << _WORD_BITS) - 1)
+        part >>= _WORD_BITS
+        counts += np.bincount(part, minlength=num_nodes)
+    return counts
 
 
 def _bounds(counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -327,27 +395,44 @@ def _with_other_half(
         bounds = bounds.astype(np.int32)  # of one type with the indices, or scipy copies both
     above = sp.csr_array((data, indices, bounds), shape=(num_nodes, num_nodes))
     below = above.T.tocsr()
-    counts_below = np.diff(below.indptr).astype(np.int64)
-    lengths = np.stack([counts_below, counts], axis=1).ravel()
-    is_below = np.repeat(np.tile([True, False], num_nodes), lengths)
+    counts_below = np.diff(below.indptr)
+    starts = _bounds(counts + counts_below)
     whole = np.empty(2 * len(indices), dtype=np.int32)
     both = None if values is None else np.empty(2 * len(indices))
-    for part, is_part in ((below, is_below), (above, ~is_below)):
-        whole[is_part] = part.indices
-        if both is not None:
-            both[is_part] = part.data
-    return _bounds(counts + counts_below), whole, both
+    for rows in _row_blocks(starts):
+        lengths = np.stack([counts_below[rows], counts[rows]], axis=1).ravel()
+        is_below = np.repeat(np.tile([True, False], rows.stop - rows.start), lengths)
+        part = slice(starts[rows.start], starts[rows.stop])
+        for half, is_half in ((below, is_below), (above, ~is_below)):
+            entries = slice(half.indptr[rows.start], half.indptr[rows.stop])
+            whole[part][is_half] = half.indices[entries]
+            if both is not None:
+                both[part][is_half] = half.data[entries]
+    return starts, whole, both
+
+
+def _row_blocks(starts: NDArray[np.int64]) -> Iterator[slice]:
+    """Yield slices of rows that have about as many entries as are worked on at once."""
+    num_rows = len(starts) - 1
+    low = 0
+    while low < num_rows:
+        high = int(np.searchsorted(starts, starts[low] + _BLOCK_EDGES, side="right")) - 1
+        high = max(low + 1, min(high, num_rows))
+        yield slice(low, high)
+        low = high
 
 
 def _sorted_distinct(
     words: NDArray[np.int64], weights: NDArray[np.float64] | None, repeats: Repeats
 ) -> tuple[NDArray[np.int64], NDArray[np.float64] | None, int]:
-    """Sort words (and weights with them), keep one of each with the weight that `repeats` says."""
+    """Sort words in place and weights with them; keep one of each, weighing as `repeats` says."""
     if weights is None:
         words.sort()
     else:
         order = np.argsort(words, kind="stable")
-        words, weights = words[order], weights[order]
+        words[:] = words[order]
+        weights = weights[order]
+        del order
     first = np.ones(len(words), dtype=bool)
     np.not_equal(words[1:], words[:-1], out=first[1:])
     num_repeats = len(words) - int(np.count_nonzero(first))
@@ -355,7 +440,12 @@ def _sorted_distinct(
         if weights is not None:
             combine = np.add if repeats == "sum" else np.minimum
             weights = combine.reduceat(weights, np.flatnonzero(first))
-        words = words[first]
+        end = 0
+        for block in blocks_of(len(words)):
+            part = words[block][first[block]]
+            words[end : end + len(part)] = part
+            end += len(part)
+        words = words[:end]
     return words, weights, num_repeats
 
 

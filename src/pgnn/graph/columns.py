@@ -1,4 +1,4 @@
-"""Edges in a table: which columns hold them, and node indices for the ids that they name."""
+"""Edges in a table: which columns hold them, and of which kind their ids are."""
 
 from __future__ import annotations
 
@@ -214,67 +214,6 @@ def _as_integers(column: pl.Series) -> pl.Series | None:
         return None
     integers = column.cast(pl.Int64, strict=False)
     return None if integers.null_count() else integers
-
-
-def number_nodes(source: pl.Series, target: pl.Series) -> tuple[NDArray[np.int32], pl.Series]:
-    """Number the ids of edges: integers ascending, strings in the order of the file.
-
-    Args:
-        source: First ids of the edges.
-        target: Second ids, of the same kind as `source`.
-
-    Returns:
-        Pairs of node indices `[num_edges, 2]`, and the id of each node.
-    """
-    import polars as pl
-
-    if source.dtype == pl.Int64 and len(source):
-        ends = source.to_numpy(), target.to_numpy()
-        low = min(int(end.min()) for end in ends)
-        span = max(int(end.max()) for end in ends) - low + 1
-        if span <= 4 * len(source) + 2**20:
-            return _number_dense(*ends, low, span)
-    ids = _first_seen(source, target)
-    ids = ids.sort() if ids.dtype == pl.Int64 else ids
-    pairs = np.empty((len(source), 2), dtype=np.int32)
-    pairs[:, 0] = positions(source, ids)
-    pairs[:, 1] = positions(target, ids)
-    return pairs, ids
-
-
-_BLOCK_EDGES = 1 << 20  # numbered at once
-
-
-def _number_dense(
-    source: NDArray[np.int64], target: NDArray[np.int64], low: int, span: int
-) -> tuple[NDArray[np.int32], pl.Series]:
-    """Number integers of a small range by a table of the whole range."""
-    import polars as pl
-
-    blocks = [slice(start, start + _BLOCK_EDGES) for start in range(0, len(source), _BLOCK_EDGES)]
-    seen = np.zeros(span, dtype=bool)
-    for end in (source, target):
-        for block in blocks:
-            seen[end[block] - low] = True
-    index = None if seen.all() else np.cumsum(seen, dtype=np.int32) - np.int32(1)
-    pairs = np.empty((len(source), 2), dtype=np.int32)
-    for place, end in enumerate((source, target)):
-        for block in blocks:
-            numbers = end[block] - low
-            pairs[block, place] = numbers if index is None else index[numbers]
-    return pairs, pl.Series(np.flatnonzero(seen) + low, dtype=pl.Int64)
-
-
-def _first_seen(source: pl.Series, target: pl.Series) -> pl.Series:
-    """Return the distinct ids in reading order: row by row, the source before the target."""
-    import polars as pl
-
-    parts = [
-        pl.DataFrame({"id": column[first], "place": 2 * first.cast(pl.Int64) + side})
-        for side, column in enumerate((source, target))
-        for first in [column.arg_unique()]
-    ]
-    return pl.concat(parts).sort("place").unique("id", keep="first", maintain_order=True)["id"]
 
 
 def positions(values: pl.Series, ids: pl.Series) -> NDArray[np.int64]:

@@ -15,8 +15,8 @@ from pgnn.graph.columns import (
     as_id_column,
     as_node_names,
     edge_columns,
-    number_nodes,
 )
+from pgnn.graph.numbering import number_nodes
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -173,23 +173,15 @@ class Graph:
             >>> Graph.from_edges([(0, 1), (0, 1)], num_nodes=4, weights=[2.0, 1.5])
             Graph(num_nodes=4, num_edges=1, weighted)
         """
-        one_of("repeats", repeats, REPEATS)
-        directed = true_or_false("directed", directed)
-        pairs = as_edges(edges)
-        num_nodes = _resolve_num_nodes(pairs, num_nodes, node_ids, x, y)
-        csr = build_csr(pairs, as_weights(weights, len(pairs)), num_nodes, directed, repeats)
-        labels, classes = as_labels(y, num_nodes)
-        return cls(
-            indptr=csr.indptr,
-            indices=csr.indices if directed else symmetric(csr.indices),
-            weights=csr.weights,
+        return build_graph(
+            edges,
+            num_nodes,
+            weights=weights,
             directed=directed,
-            x=as_features(x, num_nodes),
-            y=labels,
-            classes=classes,
-            node_ids=as_node_ids(node_ids, num_nodes),
-            dropped_self_loops=csr.self_loops,
-            dropped_repeats=csr.repeats,
+            x=x,
+            y=y,
+            node_ids=node_ids,
+            repeats=repeats,
         )
 
     @classmethod
@@ -640,3 +632,37 @@ def _resolve_num_nodes(
             f"0..{num_nodes - 1} (num_nodes={num_nodes})",
         )
     return num_nodes
+
+
+def build_graph(
+    edges: ArrayLike,
+    num_nodes: int | None = None,
+    *,
+    weights: ArrayLike | None = None,
+    directed: bool = False,
+    x: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    node_ids: ArrayLike | None = None,
+    repeats: Repeats = "shortest",
+    overwrite: bool = False,
+) -> Graph:
+    """Do what `Graph.from_edges` does; with `overwrite`, in the memory of the edges if they fit."""
+    one_of("repeats", repeats, REPEATS)
+    directed = true_or_false("directed", directed)
+    pairs = as_edges(edges)
+    num_nodes = _resolve_num_nodes(pairs, num_nodes, node_ids, x, y)
+    lengths = as_weights(weights, len(pairs))
+    rows = build_csr(pairs, lengths, num_nodes, directed, repeats, overwrite=overwrite)
+    labels, classes = as_labels(y, num_nodes)
+    return Graph(
+        indptr=rows.indptr,
+        indices=rows.indices if directed else symmetric(rows.indices),
+        weights=rows.weights,
+        directed=directed,
+        x=as_features(x, num_nodes),
+        y=labels,
+        classes=classes,
+        node_ids=as_node_ids(node_ids, num_nodes),
+        dropped_self_loops=rows.self_loops,
+        dropped_repeats=rows.repeats,
+    )

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pgnn import checks
 from pgnn.errors import Parameter, PGNNError
+from pgnn.graph.arrays import occurrences
 from pgnn.graph.columns import plain_name
 
 LEFT_RIGHT = ("left", "right")  # sides of a table without names
@@ -149,7 +150,7 @@ def sides_of_columns(
         Sides(customer=10, product=6)
         >>> sides_of_columns(np.array([(v, v + 1) for v in range(40)]), 41)
     """
-    counts = [np.bincount(pairs[:, place], minlength=num_nodes) for place in (0, 1)]
+    counts = [occurrences(pairs[:, place], num_nodes) for place in (0, 1)]
     left, right = counts[0] > 0, counts[1] > 0
     enough = len(pairs) >= LEAST_EDGES and min(left.sum(), right.sum()) >= LEAST_NODES
     if not enough or (left & right).any() or min(count.max() for count in counts) < 2:
@@ -238,7 +239,7 @@ def sides_of_table(
     if between is None:
         return None if columns is None else sides_of_columns(pairs, num_nodes, columns)
     names = as_between(between)
-    left, right = (np.bincount(pairs[:, place], minlength=num_nodes) > 0 for place in (0, 1))
+    left, right = (occurrences(pairs[:, place], num_nodes) > 0 for place in (0, 1))
     if (left & right).any():
         raise PGNNError(
             Parameter("between"), f": {np.count_nonzero(left & right):,} ids stand in both columns,"

@@ -16,7 +16,8 @@ from pgnn.checks import checked
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.graph.arrays import Repeats, as_written_ids
-from pgnn.graph.columns import Column, number_nodes, positions, to_common_kind
+from pgnn.graph.columns import Column, positions, to_common_kind
+from pgnn.graph.numbering import number_nodes
 from pgnn.io.graph_files import (
     Contents,
     EdgeRows,
@@ -104,7 +105,8 @@ class Events:
             ) from error
         numbers = None if weights is None else checks.numbers("weights", weights)
         names = ("source", "target", None if weights is None else "weight", "time")
-        rows = EdgeRows(ends[0], ends[1], numbers, moments, scale, names, None, 3, None)
+        pairs, nodes = number_nodes(*to_common_kind(ends))
+        rows = EdgeRows(pairs, nodes, numbers, moments, scale, names, None, 3, None)
         return cls(Path("events"), rows, directed=directed, strengths=strengths)
 
     @property
@@ -125,8 +127,7 @@ class Events:
     @cached_property
     def pairs(self) -> NDArray[np.int64]:
         """Two numbers per event that tell its nodes apart, int64 `[m, 2]`; no graph's indices."""
-        first, second = to_common_kind([self.rows.first, self.rows.second])
-        return number_nodes(first, second)[0].astype(np.int64)
+        return self.rows.numbered(None).pairs.astype(np.int64)
 
     @checked
     def graph(self, *, before: float | None = None) -> Graph:
@@ -150,7 +151,7 @@ class Events:
         contents = rows.numbered(self.nodes)._replace(directed=self.directed)
         if self.strengths and contents.weights is None:
             contents = contents._replace(
-                weights=np.ones(len(rows.first)), weight="number of events"
+                weights=np.ones(len(rows.pairs)), weight="number of events"
             )
         repeats: Repeats = "sum" if self.strengths else "shortest"
         graph, nodes = assemble(
@@ -177,8 +178,8 @@ class Events:
         import polars as pl
 
         known = pl.Series(as_written_ids(graph.node_ids))
-        first, second, ids = to_common_kind([self.rows.first, self.rows.second, known])
-        return np.stack([positions(first, ids), positions(second, ids)], axis=1)
+        named, ids = to_common_kind([self.rows.ids, known])
+        return positions(named, ids)[self.rows.pairs]
 
 
 def _flat(name: str, values: Sequence[Any]) -> list[Any]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pgnn.checks import checked
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
-from pgnn.graph.arrays import Repeats
+from pgnn.graph.arrays import Repeats, occurrences
 from pgnn.graph.columns import (
     Column,
     EdgeColumns,
@@ -22,30 +22,26 @@ from pgnn.graph.columns import (
     as_node_names,
     edge_columns,
     known_pair,
-    number_nodes,
     positions,
     to_common_kind,
 )
 from pgnn.graph.conversions import from_networkx, from_scipy
+from pgnn.graph.graph import build_graph
+from pgnn.graph.growing import GrowingArray
+from pgnn.graph.numbering import NodeNumbers, in_order
 from pgnn.graph.sides import LEFT_RIGHT, sides_of_table
 from pgnn.io.limits import MAX_EMPTY_NODES, check_archive
 from pgnn.io.node_tables import FeatureEncoding, NodeColumns, NodeTable, read_node_table
 from pgnn.io.notes import (
+    LOOKED_AT,
     EdgeTableFacts,
     ReadNotes,
     find_warnings,
     heads_a_table_of_nodes,
     side_name,
 )
-from pgnn.io.tables import (
-    NUMBER,
-    Header,
-    Problem,
-    Table,
-    TextTable,
-    format_suffix,
-    read_table,
-)
+from pgnn.io.parts import TableParts, TextParts, read_parts
+from pgnn.io.tables import NUMBER, Header, Problem, format_suffix
 from pgnn.io.text import read_bytes
 from pgnn.io.times import WANTED, TimeScale, is_readable, read_times
 from pgnn.io.write import StrPath, as_path
@@ -204,11 +200,17 @@ def read_graph_with_notes(path: StrPath, **how: Unpack[HowToRead]) -> tuple[Grap
         rows = read_edge_rows(file, how, nodes)
         contents = rows.numbered(nodes)._replace(directed=bool(directed))
         warnings = find_warnings(rows.facts(file, contents))
-        rows = rows.without_ids()  # they have numbers now
+        rows = rows.without_pairs()  # they are used up below
     nodes = with_header(nodes, contents.ids, how)
     columns = None if rows is None else (rows.names[0], rows.names[1])
     graph, nodes = assemble(
-        file, contents, nodes, how.get("repeats", "shortest"), columns, how.get("between")
+        file,
+        contents,
+        nodes,
+        how.get("repeats", "shortest"),
+        columns,
+        how.get("between"),
+        overwrite=True,
     )
     if how.get("type_column") is not None and how.get("between") is None and graph.sides is None:
         raise PGNNError(
@@ -317,27 +319,29 @@ def assemble(
     repeats: Repeats,
     columns: tuple[str, str] | None = None,
     between: str | Sequence[str] | None = None,
+    *,
+    overwrite: bool = False,
 ) -> tuple[Graph, NodeTable | None]:
-    """Join edges and node table into a graph; the table's notes count nodes without a row."""
+    """Join edges and node table into a graph; the table's notes count nodes without a row.
+
+    With `overwrite`, the pairs are destroyed: sorting them takes no other memory.
+    """
     table = nodes or NodeTable(path, contents.ids, contents.x, contents.y)
     known, listed = to_common_kind([contents.ids, table.ids])
-    pairs, ids = add_nodes(contents.pairs, known, listed)
+    pairs, ids, rows = contents.pairs, known, None
+    if nodes is not None or (known.dtype.is_integer() and not known.is_sorted()):
+        pairs, ids = add_nodes(pairs, known, listed)
+        without_row = known.filter(_mask(positions(known, listed) < 0))
+        if len(without_row):
+            table = table.without_rows(without_row, len(known), len(ids))
+        rows = positions(ids, listed)
     if not len(ids):
         raise PGNNError(
             f"{path}: holds no edges (if its first line is an edge, not a header, use ",
             Parameter("header=False"),
             ")",
         )
-    without_row = known.filter(_mask(positions(known, listed) < 0))
-    if len(without_row):
-        table = table.without_rows(without_row, len(known), len(ids))
-    rows = positions(ids, listed)
-    x = table.x
-    if x is not None and table.blank is not None:
-        x = np.concatenate([x, table.blank[None]])[rows]  # the last row, -1, is the blank one
-    elif x is not None:
-        x = x[rows]
-    types = None if table.types is None else np.append(table.types, "")[rows]
+    x, y, types = _of_nodes(table, rows)
     if between is None and columns is not None:
         words = side_name(columns[0]), side_name(columns[1])
         if words[0] and words[1] and words[0] != words[1]:
@@ -346,20 +350,36 @@ def assemble(
             columns = LEFT_RIGHT
     try:
         sides = sides_of_table(pairs, len(ids), columns=columns, types=types, between=between)
-        graph = Graph.from_edges(
+        graph = build_graph(
             pairs,
             num_nodes=len(ids),
             weights=contents.weights,
             directed=contents.directed,
             x=x,
-            y=None if table.y is None else _labels_of(table.y, rows),
+            y=y,
             node_ids=as_node_names(ids),
             repeats=repeats,
+            overwrite=overwrite,
         )
         graph = replace(graph, sides=sides)
     except PGNNError as error:
         raise PGNNError(f"{path}: ", *error.args) from error
     return graph, None if nodes is None else table
+
+
+def _of_nodes(
+    table: NodeTable, rows: NDArray[np.int64] | None
+) -> tuple[NDArray[Any] | None, NDArray[Any] | None, NDArray[Any] | None]:
+    """Return features, labels and types of nodes, by their rows; None for the rows as they are."""
+    x, y, types = table.x, table.y, table.types
+    if rows is None:
+        return x, y, types
+    if x is not None and table.blank is not None:
+        x = np.concatenate([x, table.blank[None]])[rows]  # the last row, -1, is the blank one
+    elif x is not None:
+        x = x[rows]
+    labels = None if y is None else _labels_of(y, rows)
+    return x, labels, None if types is None else np.append(types, "")[rows]
 
 
 def _labels_of(y: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
@@ -375,11 +395,11 @@ def _labels_of(y: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
 
 
 class EdgeRows(NamedTuple):
-    """The rows of a table of edges, before their ids are numbered.
+    """The rows of a table of edges.
 
     Attributes:
-        first: The first ids, Int64 or String.
-        second: The second ids.
+        pairs: Two places in `ids` per row, `[m, 2]`.
+        ids: Distinct ids, Int64 or String.
         weights: One per row, or None.
         times: One per row, or None.
         scale: What the times are.
@@ -389,8 +409,8 @@ class EdgeRows(NamedTuple):
         first_line: The two ids of the first line of a text table, also if it was read as names.
     """
 
-    first: pl.Series
-    second: pl.Series
+    pairs: NDArray[np.int32]
+    ids: pl.Series
     weights: NDArray[np.float64] | None
     times: NDArray[np.float64] | None
     scale: TimeScale | None
@@ -402,32 +422,36 @@ class EdgeRows(NamedTuple):
     def numbered(self, nodes: NodeTable | None) -> Contents:
         """Number the ids; those of the table of nodes help to decide whether ids are integers."""
         others = [] if nodes is None else [nodes.ids]
-        first, second, *_ = to_common_kind([self.first, self.second, *others])
-        pairs, ids = number_nodes(first, second)
+        ids, *_ = to_common_kind([self.ids, *others])
+        pairs, ids = in_order(self.pairs, ids)
         return Contents(pairs, ids, self.weights, directed=False, weight=self.names[2])
 
     def only(self, kept: NDArray[np.bool_]) -> EdgeRows:
         """Return some of the rows."""
+        pairs = self.pairs[kept]
+        named = occurrences(pairs, len(self.ids)) > 0
+        places = np.cumsum(named, dtype=np.int32) - np.int32(1)
         return self._replace(
-            first=self.first.filter(_mask(kept)),
-            second=self.second.filter(_mask(kept)),
+            pairs=places[pairs],
+            ids=self.ids.filter(_mask(named)),
             weights=None if self.weights is None else self.weights[kept],
             times=None if self.times is None else self.times[kept],
         )
 
-    def without_ids(self) -> EdgeRows:
-        """Return the rows without their ids, which take more memory than all else."""
-        return self._replace(first=self.first.clear(), second=self.second.clear())
+    def without_pairs(self) -> EdgeRows:
+        """Return what is known of the rows without what they hold."""
+        return self._replace(pairs=self.pairs[:0].copy(), ids=self.ids.clear())
 
     def facts(self, path: Path, contents: Contents) -> EdgeTableFacts:
         """Return what warnings are found by."""
+        first, second = (self.ids[self.pairs[:LOOKED_AT, place]] for place in (0, 1))
         return EdgeTableFacts(
             path,
             self.names[:2],
             self.num_columns,
             self.header,
             self.first_line,
-            (self.first, self.second),
+            (first, second),
             contents.pairs,
             len(contents.ids),
         )
@@ -455,65 +479,80 @@ def read_edge_rows(
     keys += [weight] if weight is not None and weight is not False else []
     keys += [] if time is None else [time]
     header = how.get("header")
-    table = read_table(path, header, keys, lambda names: known_pair(names) is not None)
-    table.require_width(2, "the two ids of an edge")
-    rows = _load_edges(table, (source, target, weight), time)
-    if (
-        isinstance(table, TextTable)
-        and table.header.undecided
-        and _first_stands_apart(rows.numbered(nodes), None if nodes is None else nodes.ids)
-    ):
-        reason = "its ids occur in no other line, while those of other lines repeat"
-        table = table.with_header(Header(True, reason, guessed=True))
-        rows = _load_edges(table, (source, target, weight), time)
+    with read_parts(path, header, keys, lambda names: known_pair(names) is not None) as parts:
+        parts.require_width(2, "the two ids of an edge")
+        rows = _load_edges(parts, (source, target, weight), time)
+        if (
+            isinstance(parts, TextParts)
+            and parts.header.undecided
+            and _first_stands_apart(rows.numbered(nodes), None if nodes is None else nodes.ids)
+        ):
+            reason = "its ids occur in no other line, while those of other lines repeat"
+            parts.use_header(Header(True, reason, guessed=True))
+            rows = _load_edges(parts, (source, target, weight), time)
     return rows
 
 
 def _load_edges(
-    table: Table,
+    parts: TableParts,
     chosen: tuple[Column | None, Column | None, Column | None],
     time: Column | None,
 ) -> EdgeRows:
-    columns = edge_columns(table.columns, *chosen)
-    when = None if time is None else table.columns.position(time, "time")
+    columns = edge_columns(parts.columns, *chosen)
+    when = None if time is None else parts.columns.position(time, "time")
     if when is not None and when in columns:
         what = "weights" if when == columns.weight else "ids"
         raise PGNNError(
-            table.columns.place, Parameter("time"), f" is {table.columns.called(when)}, which "
+            parts.columns.place, Parameter("time"), f" is {parts.columns.called(when)}, which "
             f"holds {what}",
         )  # fmt: skip
-    check = EdgeCheck(columns, heads_a_table_of_nodes(table.columns.names or ()))
-    numbers = [] if columns.weight is None else [columns.weight]
-    others = [] if when is None else [when]
-    (first, second), values, (*moments,) = table.load(columns[:2], numbers, check, others=others)
-    weights = None
-    if columns.weight is not None:
-        weights = values.to_series().to_numpy()
-        if not ((weights > 0) & np.isfinite(weights)).all():
-            table.fail(check, "has weights that are not positive and finite")
+    check = EdgeCheck(columns, heads_a_table_of_nodes(parts.columns.names or ()))
+    numbers, lengths, moments = NodeNumbers(), GrowingArray(np.float64), []
+    for part in parts:
+        ids, values, (*others,) = part.load(
+            columns[:2],
+            [] if columns.weight is None else [columns.weight],
+            check,
+            others=[] if when is None else [when],
+        )
+        first, second = to_common_kind(ids) if numbers.are_integers else ids
+        numbers.add(first, second)
+        moments += others
+        if columns.weight is not None:
+            weights = values.to_series().to_numpy()
+            if not ((weights > 0) & np.isfinite(weights)).all():
+                part.fail(check, "has weights that are not positive and finite")
+            lengths.append(weights)
     times, scale = None, None
     if when is not None:
-        times, scale = read_times(moments[0])
+        times, scale = read_times(_joined(moments))
         if np.isnan(times).any():
-            table.fail(_TimeCheck(when, scale), "has times that cannot be read")
-    ends = [table.columns.short_name(position) for position in columns[:2]]
-    line = table.first_line if isinstance(table, TextTable) else None
+            parts.fail(_TimeCheck(when, scale), "has times that cannot be read")
+    ends = [parts.columns.short_name(position) for position in columns[:2]]
+    line = parts.first_line if isinstance(parts, TextParts) else None
+    pairs, nodes = numbers.taken()
     return EdgeRows(
-        first,
-        second,
-        weights,
+        pairs,
+        nodes,
+        None if columns.weight is None else lengths.taken(),
         times,
         scale,
         (
             ends[0],
             ends[1],
-            None if columns.weight is None else table.columns.short_name(columns.weight),
-            None if when is None else table.columns.short_name(when),
+            None if columns.weight is None else parts.columns.short_name(columns.weight),
+            None if when is None else parts.columns.short_name(when),
         ),
-        table.header,
-        table.columns.width,
+        parts.header,
+        parts.columns.width,
         None if line is None else (line[columns.source], line[columns.target]),
     )
+
+
+def _joined(parts: Sequence[pl.Series]) -> pl.Series:
+    import polars as pl
+
+    return pl.concat(parts)
 
 
 def _first_stands_apart(contents: Contents, listed: pl.Series | None) -> bool:
@@ -524,8 +563,8 @@ def _first_stands_apart(contents: Contents, listed: pl.Series | None) -> bool:
     pairs = contents.pairs
     if len(pairs) < 3:
         return False
-    degrees = np.bincount(pairs.ravel())
-    alone = (degrees[pairs] == 1).all(axis=1)
+    is_single = occurrences(pairs, len(contents.ids)) == 1
+    alone = is_single[pairs].all(axis=1)
     if not alone[0] or np.count_nonzero(alone[1:]) > MOST_ALONE * (len(pairs) - 1):
         return False
     return listed is None or bool((positions(contents.ids[pairs[0]], listed) < 0).all())

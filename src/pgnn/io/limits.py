@@ -5,9 +5,12 @@ from __future__ import annotations
 import io
 import os
 import stat
+import tempfile
 import zipfile
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import IO, BinaryIO, cast
 
 from pgnn.checks import checked, total_memory
 from pgnn.errors import PGNNError
@@ -46,44 +49,73 @@ def read_file(path: Path, *, pipes: bool = False) -> bytes:
         PGNNError: If it is something else, or larger than half of the memory.
         OSError: If it cannot be read.
     """
-    most = total_memory() // 2
+    with open_file(path, pipes=pipes) as file:
+        size = os.fstat(file.fileno()).st_size
+        more_needed(_MEMORY_PER_BYTE * size, f"reading {path}")
+        check_size(path, size)
+        return file.read()
+
+
+def open_file(path: Path, *, pipes: bool = False) -> BinaryIO:
+    """Open a regular file as `read_file` does; what comes out of a pipe is copied to one.
+
+    Raises:
+        PGNNError: If it is neither, or a pipe gives more than half of the memory.
+        OSError: If it cannot be read.
+    """
     # Without waiting: a pipe that nobody writes to is empty.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
-    with open(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if stat.S_ISDIR(status.st_mode):
+    file = open(descriptor, "rb")  # noqa: SIM115 - the caller closes it
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISREG(mode):
+            return file
+        if stat.S_ISDIR(mode):
             raise IsADirectoryError(21, "Is a directory", str(path))
-        if stat.S_ISREG(status.st_mode):
-            more_needed(_MEMORY_PER_BYTE * status.st_size, f"reading {path}")
-            if status.st_size > most:
-                raise _too_large(path, status.st_size)
-            return file.read()
-        if not (pipes and stat.S_ISFIFO(status.st_mode)):
+        if not (pipes and stat.S_ISFIFO(mode)):
             raise PGNNError(f"{path}: is a device or a pipe; give a regular file")
         os.set_blocking(descriptor, True)
-        parts, total = [], 0
-        while part := file.read(_CHUNK):
-            parts.append(part)
-            total += len(part)
-            if total > most:
-                raise _too_large(path, total)
-        return b"".join(parts)
+        copy = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+        try:
+            while part := file.read(_CHUNK):
+                copy.write(part)
+                check_size(path, copy.tell())
+            copy.seek(0)
+        except BaseException:
+            copy.close()
+            raise
+    except BaseException:
+        file.close()
+        raise
+    file.close()
+    return cast(BinaryIO, copy)
+
+
+def check_size(path: Path, size: int) -> None:
+    """Refuse a file that is larger than half of the memory."""
+    if size > total_memory() // 2:
+        raise PGNNError(
+            f"{path}: has {size / 2**30:,.1f} GiB or more, which is more than half of the memory"
+        )
 
 
 _BINARY = getattr(os, "O_BINARY", 0)  # of Windows
 
 
 def gunzip(path: Path, data: bytes) -> bytes:
-    """Unpack gzip, also of several members.
+    """Unpack gzip, also of several members; see `unpacked`."""
+    return b"".join(unpacked(path, io.BytesIO(data), len(data)))
+
+
+def unpacked(path: Path, file: IO[bytes], size: int) -> Iterator[bytes]:
+    """Yield what gzip of this size unpacks to, piece by piece.
 
     Raises:
         PGNNError: If it unpacks to far more than its size, or to more than fits in memory.
         EOFError: If it was cut off.
         zlib.error: If it is damaged or no gzip.
     """
-    most = most_unpacked(len(data))
-    parts: list[bytes] = []
-    total, rest = 0, data
+    most, total, rest = most_unpacked(size), 0, file.read(_CHUNK)
     while rest:
         unpacker = zlib.decompressobj(wbits=31)
         while not unpacker.eof:
@@ -91,12 +123,17 @@ def gunzip(path: Path, data: bytes) -> bytes:
             rest = unpacker.unconsumed_tail
             total += len(part)
             if total > most:
-                raise bomb(path, len(data))
-            parts.append(part)
-            if not part and not rest and not unpacker.eof:
-                raise EOFError("it ends too early")
-        rest = unpacker.unused_data.lstrip(b"\0")  # padding between members and at the end
-    return b"".join(parts)
+                raise bomb(path, size)
+            if part:
+                yield part
+            if not rest and not unpacker.eof:
+                rest = file.read(_CHUNK)
+                if not part and not rest:
+                    raise EOFError("it ends too early")
+        rest = unpacker.unused_data
+        while not (rest := rest.lstrip(b"\0")):  # padding between members and at the end
+            if not (rest := file.read(_CHUNK)):
+                break
 
 
 def check_archive(path: Path, data: bytes) -> int:
@@ -123,10 +160,4 @@ def bomb(path: Path, size: int) -> PGNNError:
     return PGNNError(
         f"{path}: unpacks to more than {most_unpacked(size) >> 20:,} MiB, which is more than "
         f"{MAX_EXPANSION} times its size or half of the memory; unpack it yourself if you trust it"
-    )
-
-
-def _too_large(path: Path, size: int) -> PGNNError:
-    return PGNNError(
-        f"{path}: has {size / 2**30:,.1f} GiB or more, which is more than half of the memory"
     )

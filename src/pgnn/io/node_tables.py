@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from pgnn.checks import checked
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph.columns import Column, as_array, plain_name, to_common_kind
+from pgnn.io.limits import open_file
 from pgnn.io.tables import MISSING, NUMBER, Header, Problem, Table, read_table
-from pgnn.io.text import read_raw, shown
+from pgnn.io.text import file_errors, shown
 from pgnn.io.times import read_times
 
 if TYPE_CHECKING:
@@ -370,7 +371,11 @@ def _type_place(table: Table, named: list[int], type_column: Column | None) -> i
 @checked
 def sha256_of(path: Path) -> str:
     """Return the hash of a file as it stands, compressed or not."""
-    return hashlib.sha256(read_raw(path)).hexdigest()
+    with file_errors(path), open_file(path, pipes=True) as file:
+        digest = hashlib.sha256()
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+        return digest.hexdigest()
 
 
 def _feature_places(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pgnn.checks import checked
 from pgnn.errors import Parameter, PGNNError
+from pgnn.graph.arrays import occurrences
 from pgnn.graph.columns import PLAIN_INTEGER, known_pair, plain_name
 from pgnn.graph.sides import LEFT_RIGHT, Sides
 from pgnn.io.node_tables import NODE_ID, FeatureNotes
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 _FEWEST_EDGES = 5  # a smaller graph is a toy, of which nothing can be said
 _MOST_ALONE = 0.9  # share of nodes with a single edge in a graph that looks wrong
-_LOOKED_AT = 100  # ids of a column
+LOOKED_AT = 100
+"""How many ids of a column warnings are found by."""
 
 
 @dataclass(frozen=True)
@@ -225,7 +227,7 @@ class EdgeTableFacts:
         num_columns: How many columns the table has.
         header: What the first line was read as; None for parquet.
         first_line: The two ids of the first line of a text table, also if it was read as names.
-        ids: The two columns of ids.
+        ids: The first ids of the two columns.
         pairs: The edges `[m, 2]`.
         num_nodes: Nodes that the edges name.
     """
@@ -246,7 +248,7 @@ def find_warnings(facts: EdgeTableFacts) -> tuple[Problem, ...]:
     if len(facts.pairs) < _FEWEST_EDGES:
         return tuple(warnings)
     name = facts.path.name
-    degrees = np.bincount(facts.pairs.ravel(), minlength=facts.num_nodes)
+    degrees = occurrences(facts.pairs, facts.num_nodes)
     if _looks_like_nodes(facts):
         warnings.append(
             (
@@ -283,7 +285,7 @@ def find_warnings(facts: EdgeTableFacts) -> tuple[Problem, ...]:
 def _looks_like_nodes(facts: EdgeTableFacts) -> bool:
     """Whether each row has a first id of its own, and its columns or names are those of nodes."""
     first, second = facts.pairs.T
-    if known_pair(facts.names) is not None or np.bincount(first).max() > 1:
+    if known_pair(facts.names) is not None or occurrences(first, facts.num_nodes).max() > 1:
         return False
     has_names = facts.header is None or facts.header.present
     if has_names and heads_a_table_of_nodes(facts.names):
@@ -308,7 +310,7 @@ def heads_a_table_of_nodes(names: Sequence[str]) -> bool:
 def _odd_ids(facts: EdgeTableFacts) -> str | None:
     """Return the name of a column of ids that holds fractions or dates."""
     for name, ids in zip(facts.names, facts.ids, strict=True):
-        texts = [str(value) for value in ids.head(_LOOKED_AT).to_list()]
+        texts = [str(value) for value in ids.head(LOOKED_AT).to_list()]
         fractions = all(NUMBER.fullmatch(text) and "." in text for text in texts)
         dates = all(len(text) >= 10 and text[4:5] == text[7:8] == "-" for text in texts)
         if (fractions or dates) and texts:
@@ -331,11 +333,11 @@ def _on_first_line(facts: EdgeTableFacts) -> list[Problem]:
                 )
             ]
         return []
-    degrees = np.bincount(facts.pairs.ravel(), minlength=facts.num_nodes)
+    degrees = occurrences(facts.pairs, facts.num_nodes)
     alone = bool((degrees[facts.pairs[0]] == 1).all())
     words = not any(map(NUMBER.fullmatch, facts.first_line))
     above_numbers = words and any(
-        str(ids.dtype) == "String" and bool(ids[1:_LOOKED_AT].str.contains(PLAIN_INTEGER).all())
+        str(ids.dtype) == "String" and bool(ids[1:LOOKED_AT].str.contains(PLAIN_INTEGER).all())
         for ids in facts.ids
     )
     if above_numbers or (words and alone and facts.header.guessed):

@@ -8,12 +8,14 @@ memory and time, and hands the table over in Arrow's format. That costs a third 
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Event, Timer
+from typing import IO, TYPE_CHECKING
 
 from pgnn.checks import total_memory
 from pgnn.errors import PGNNError
@@ -60,17 +62,31 @@ def read_parquet_schema(path: Path) -> tuple[int, pl.DataFrame]:
 
 
 def read_parquet_rows(
-    path: Path, columns: Sequence[int], rows: range, size: int
+    path: Path,
+    size: int,
+    *,
+    columns: Sequence[int] = (),
+    rows: range | None = None,
+    copy: Path | None = None,
 ) -> Iterator[pl.DataFrame]:
-    """Yield some columns of some rows, `size` rows at a time; other rows are not held.
+    """Yield a table in parts of at most `size` rows; at least one, perhaps without rows.
+
+    Args:
+        path: The file, for messages.
+        size: How many rows are handed over at once; others are not held.
+        columns: The positions of the columns; by default all.
+        rows: Which rows; by default all.
+        copy: Where the file is, if not at `path`.
 
     Raises:
-        PGNNError: If the file is damaged or of another format.
+        PGNNError: If the file is damaged or of another format, or takes too much time.
     """
     import polars as pl
 
-    chosen = ",".join(map(str, columns))
-    wanted = ["rows", str(path), chosen, str(rows.start), str(rows.stop), str(size)]
+    file = path if copy is None else copy
+    bounds = ["0", ""] if rows is None else [str(rows.start), str(rows.stop)]
+    wanted = ["rows", str(file.absolute()), ",".join(map(str, columns)), *bounds, str(size)]
+    limit = _SECONDS + os.stat(file).st_size / _BYTES_PER_SECOND
     with tempfile.TemporaryFile() as errors:
         try:
             child = subprocess.Popen(  # noqa: S603 - our own script, no shell
@@ -81,17 +97,34 @@ def read_parquet_rows(
         with child:
             assert child.stdout is not None
             try:
-                while head := child.stdout.read(parquet_child.LENGTH_BYTES):
-                    length = int.from_bytes(head, "little")
-                    data = child.stdout.read(length)
-                    if len(data) < length:
-                        break
+                while data := _next_table(path, child, child.stdout, limit):
                     yield pl.read_ipc(io.BytesIO(data))
             except BaseException:
                 child.kill()
                 raise
         errors.seek(0)
         _check_end(path, child.returncode, errors.read())
+
+
+def _next_table(path: Path, child: subprocess.Popen[bytes], out: IO[bytes], limit: float) -> bytes:
+    """Return the next table of a child, or nothing; end a child that takes too long for it."""
+    is_late = Event()
+
+    def end() -> None:
+        is_late.set()
+        child.kill()
+
+    timer = Timer(limit, end)
+    timer.start()
+    try:
+        length = int.from_bytes(out.read(parquet_child.LENGTH_BYTES), "little")
+        data = out.read(length)
+    finally:
+        timer.cancel()
+        timer.join()
+    if is_late.is_set():
+        raise _refused(path, f"it took more than {limit:.0f} seconds")
+    return data if len(data) == length else b""
 
 
 def _command(wanted: Sequence[str]) -> list[str]:

@@ -7,7 +7,8 @@ that it may use and what is wanted:
 - `schema PATH`: a table without rows but with the columns of a file, behind a line with the number
   of its rows;
 - `rows PATH COLUMNS FIRST LAST SIZE`: the columns at these positions of rows FIRST to LAST - 1, in
-  tables of SIZE rows, each behind its number of bytes.
+  tables of at most SIZE rows, each behind its number of bytes; at least one, perhaps without rows.
+  COLUMNS may be empty for all, and LAST for the end of the file.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Sequence
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    import polars as pl
 
 REFUSED = 3  # the exit code if the file cannot be read; standard error says why
 TOO_LARGE = 4  # and if its table is larger than wanted
@@ -61,7 +65,7 @@ def write_schema(path: str, target: BinaryIO) -> None:
     """Write the number of rows and an empty table with the columns of a file."""
     import polars as pl
 
-    table = pl.scan_parquet(path)
+    table = pl.scan_parquet(path, glob=False)
     num_rows = table.select(pl.len()).collect().item()
     buffer = io.BytesIO()
     table.head(0).collect().write_ipc(buffer)
@@ -69,16 +73,32 @@ def write_schema(path: str, target: BinaryIO) -> None:
     write_all(buffer.getbuffer(), target)
 
 
-def write_rows(path: str, columns: Sequence[int], rows: range, size: int, target: BinaryIO) -> None:
-    """Write some columns of some rows in tables of `size` rows, each behind its length."""
+def write_rows(
+    path: str, columns: Sequence[int], first: int, last: int | None, size: int, target: BinaryIO
+) -> None:
+    """Write some columns of some rows in tables of at most `size` rows, each behind its length."""
     import polars as pl
 
-    table = pl.scan_parquet(path).select(pl.nth(*columns))
-    for start in range(rows.start, rows.stop, size):
-        buffer = io.BytesIO()
-        table.slice(start, min(size, rows.stop - start)).collect().write_ipc(buffer)
-        target.write(len(buffer.getbuffer()).to_bytes(LENGTH_BYTES, "little"))
-        write_all(buffer.getbuffer(), target)
+    table = pl.scan_parquet(path, glob=False)
+    if columns:
+        table = table.select(pl.nth(*columns))
+    if first or last is not None:
+        table = table.slice(first, None if last is None else last - first)
+    frames = table.collect_batches(chunk_size=size, maintain_order=True)
+    is_empty = True
+    for frame in frames:
+        is_empty = False
+        _write_table(frame, target)
+    if is_empty:
+        _write_table(table.head(0).collect(), target)
+
+
+def _write_table(frame: pl.DataFrame, target: BinaryIO) -> None:
+    """Write a table behind the number of its bytes."""
+    buffer = io.BytesIO()
+    frame.write_ipc(buffer)
+    target.write(len(buffer.getbuffer()).to_bytes(LENGTH_BYTES, "little"))
+    write_all(buffer.getbuffer(), target)
 
 
 def limit_memory(num_bytes: int) -> None:
@@ -104,8 +124,9 @@ def main() -> int:
             write_schema(wanted[1], target)
         else:
             path, columns, first, last, size = wanted[1:]
-            chosen = [int(column) for column in columns.split(",")]
-            write_rows(path, chosen, range(int(first), int(last)), int(size), target)
+            chosen = [int(column) for column in columns.split(",") if column]
+            end = int(last) if last else None
+            write_rows(path, chosen, int(first), end, int(size), target)
     except TooLargeError:
         return TOO_LARGE
     except BaseException as error:  # polars' panics are no Exceptions

@@ -27,8 +27,15 @@ from pgnn.io.graph_files import EdgeCheck
 from pgnn.io.limits import MAX_LINE
 from pgnn.io.notes import heads_a_table_of_nodes
 from pgnn.io.parquet import read_parquet_rows, read_parquet_schema
-from pgnn.io.tables import Header, ParquetTable, TextTable, as_text_table, format_suffix
-from pgnn.io.text import BOM, as_text
+from pgnn.io.tables import (
+    HEAD_RECORDS,
+    Header,
+    ParquetTable,
+    TextTable,
+    as_text_table,
+    format_suffix,
+)
+from pgnn.io.text import BOM, as_text, raise_no_records
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,7 +47,6 @@ BLOCK_ROWS = 1 << 18
 """How many rows of parquet are read at once."""
 
 _HEAD_BYTES = 1 << 20
-_HEAD_RECORDS = 100  # what `find_header` looks at
 _SKIPPED_START = re.compile(rb"(?:[ \t\r]*(?:[#%][^\n]*)?\n)*")
 
 Block = tuple["pl.Series", "pl.Series"]
@@ -147,7 +153,8 @@ class _ParquetShares(EdgeShares):
     def blocks(self, part: int, num_parts: int) -> Iterator[Block]:
         first, last = (self._num_rows * (part + more) // num_parts for more in (0, 1))
         check = EdgeCheck(EdgeColumns(0, 1, None), heads_a_table_of_nodes(self.names))
-        for frame in read_parquet_rows(self.path, self._chosen[:2], range(first, last), BLOCK_ROWS):
+        rows = range(first, last)
+        for frame in read_parquet_rows(self.path, BLOCK_ROWS, columns=self._chosen[:2], rows=rows):
             table = ParquetTable(self.path, frame, first + 1)
             ids = to_common_kind(table.load([0, 1], [], check).ids)
             yield ids[0], ids[1]
@@ -167,8 +174,7 @@ class _TextShares(EdgeShares):
         raw = _head(path, self._suffix)
         text = as_text(path, raw.removeprefix(BOM), self._suffix)
         if text is None:
-            what = "holds only comments and blank lines" if raw.strip() else "is empty"
-            raise PGNNError(f"{path}: {what}; a table needs at least one line")
+            raise_no_records(path, is_empty=not raw.strip())
         source, target, weight = chosen
         keys = [0 if source is None else source, 1 if target is None else target]
         table = as_text_table(text, header, keys, lambda names: known_pair(names) is not None)
@@ -247,7 +253,7 @@ def _head(path: Path, suffix: str) -> bytes:
             if len(raw) == length:
                 raw += file.readline(MAX_LINE + 1)
             text = as_text(path, raw.removeprefix(BOM), suffix)
-            is_enough = text is not None and len(text.head(_HEAD_RECORDS)) == _HEAD_RECORDS
+            is_enough = text is not None and len(text.head(HEAD_RECORDS)) == HEAD_RECORDS
             if is_enough or len(raw) < length:
                 return raw
             length *= 4

@@ -21,6 +21,9 @@ from pgnn.io.text import BOM, FORMULA, SEPARATOR_NAMES, Text, read_bytes, read_t
 if TYPE_CHECKING:
     import polars as pl
 
+HEAD_RECORDS = 100
+"""How many records `find_header` looks at."""
+
 BLOCK_BYTES = 32 << 20  # of text that is parsed at once; more than a line may have
 
 
@@ -70,11 +73,11 @@ class Loaded(NamedTuple):
     others: list[pl.Series]
 
 
-class Table(ABC):
-    """Columns of a file, by position.
+class Records(ABC):
+    """Records of a file.
 
     Attributes:
-        path: Where it was read from.
+        path: Where they were read from.
         columns: How many columns there are and what they are called.
         header: What the first line of a text file was read as; None for parquet.
         layout: What separates columns, for messages.
@@ -86,26 +89,6 @@ class Table(ABC):
     header: Header | None
     layout: str
     unit: str
-
-    @abstractmethod
-    def load(
-        self,
-        ids: Sequence[int],
-        numbers: Sequence[int],
-        check: Check,
-        *,
-        others: Sequence[int] = (),
-        optional: Sequence[int] = (),
-    ) -> Loaded:
-        """Return columns by what they hold.
-
-        Args:
-            ids: Positions of the columns of ids.
-            numbers: Positions of the columns of numbers; NaN and infinity pass.
-            check: Explains the first bad record if a column cannot be loaded.
-            others: Positions of columns that may hold anything.
-            optional: Which of `ids` may have missing values.
-        """
 
     @abstractmethod
     def records(self) -> Iterator[tuple[int, str, list[str]]]:
@@ -131,6 +114,30 @@ class Table(ABC):
         if self.columns.width < wanted:
             problem = f"needs at least {wanted} columns{self.layout}: {what}"
             self.fail(lambda _: (problem,), problem)
+
+
+class Table(Records):
+    """Columns of a file, by position."""
+
+    @abstractmethod
+    def load(
+        self,
+        ids: Sequence[int],
+        numbers: Sequence[int],
+        check: Check,
+        *,
+        others: Sequence[int] = (),
+        optional: Sequence[int] = (),
+    ) -> Loaded:
+        """Return columns by what they hold.
+
+        Args:
+            ids: Positions of the columns of ids.
+            numbers: Positions of the columns of numbers; NaN and infinity pass.
+            check: Explains the first bad record if a column cannot be loaded.
+            others: Positions of columns that may hold anything.
+            optional: Which of `ids` may have missing values.
+        """
 
 
 class TextTable(Table):
@@ -326,7 +333,7 @@ def as_text_table(
     is_known: Callable[[list[str]], bool],
 ) -> TextTable:
     """Decide what the first line of a text is; see `read_table`."""
-    rows = text.head(100)
+    rows = text.head(HEAD_RECORDS)
     if header is not None:
         return TextTable(text, rows[0], Header(header, f"header={header} was passed"))
     positions = [key for key in keys if isinstance(key, int)]

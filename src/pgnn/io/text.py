@@ -10,8 +10,10 @@ import io
 import re
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 
@@ -89,35 +91,39 @@ class Text:
 
 def read_bytes(path: Path) -> bytes:
     """Return the contents of a file, decompressed if its name ends in .gz."""
-    data = read_raw(path)
-    try:
+    with file_errors(path):
+        data = read_file(path, pipes=True)
         return gunzip(path, data) if path.suffix.lower() == ".gz" else data
-    except (EOFError, zlib.error) as error:
-        raise PGNNError(
-            f"{path}: cannot be decompressed ({error}); it is damaged or not a gzip file"
-        ) from error
 
 
-def read_raw(path: Path) -> bytes:
-    """Return the contents of a file as they stand."""
+@contextmanager
+def file_errors(path: Path) -> Iterator[None]:
+    """Say in one line why a file cannot be read or decompressed."""
     try:
-        return read_file(path, pipes=True)
+        yield
     except FileNotFoundError as error:
         raise PGNNError(f"{path}: there is no such file; check the path") from error
     except IsADirectoryError as error:
         raise PGNNError(f"{path}: is a folder; give the path of a file in it") from error
     except OSError as error:
         raise PGNNError(f"{path}: cannot be read ({error.strerror})") from error
+    except (EOFError, zlib.error) as error:
+        raise PGNNError(
+            f"{path}: cannot be decompressed ({error}); it is damaged or not a gzip file"
+        ) from error
 
 
 def read_text(path: Path, suffix: str) -> Text:
     """Read a text table, choosing its separator by the suffix and the first record."""
     raw = read_bytes(path).removeprefix(BOM)
     text = as_text(path, raw, suffix)
-    if text is None:
-        what = "holds only comments and blank lines" if raw.strip() else "is empty"
-        raise PGNNError(f"{path}: {what}; a table needs at least one line")
-    return text
+    return text or raise_no_records(path, is_empty=not raw.strip())
+
+
+def raise_no_records(path: Path, *, is_empty: bool) -> NoReturn:
+    """Refuse a text without records."""
+    what = "is empty" if is_empty else "holds only comments and blank lines"
+    raise PGNNError(f"{path}: {what}; a table needs at least one line")
 
 
 def as_text(
@@ -132,10 +138,9 @@ def as_text(
         separator: The separator, if it is known.
         first_line: The number of the first line in the file.
     """
-    if b"\r" in raw:
-        raw = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    raw = with_newlines(raw)
     _check_utf8(path, raw, first_line)
-    if raw.startswith(b"%%MatrixMarket"):
+    if first_line == 1 and raw.startswith(b"%%MatrixMarket"):
         raise PGNNError(
             f"{path}: is a Matrix Market file, not an edge list; "
             "use Graph.from_scipy(scipy.io.mmread(path))"
@@ -152,6 +157,11 @@ def as_text(
     if outside.count(separator, 0, outside.index(b"\n")) >= MAX_COLUMNS:
         raise PGNNError(f"{path}: has more than {MAX_COLUMNS:,} columns; split the table")
     return Text(path, raw, plain, separator, outside.count(separator), first_line)
+
+
+def with_newlines(raw: bytes) -> bytes:
+    """Return text whose lines end as those of Unix do."""
+    return raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in raw else raw
 
 
 def _check_utf8(path: Path, data: bytes, first_line: int) -> None:
@@ -178,7 +188,12 @@ def _check_lines(path: Path, raw: bytes) -> None:
     while len(raw) - place > MAX_LINE:
         place = raw.rfind(b"\n", place, place + MAX_LINE) + 1
         if not place:
-            raise PGNNError(f"{path}: has a line of more than {MAX_LINE >> 20} MiB; is it a table?")
+            raise_long_line(path)
+
+
+def raise_long_line(path: Path) -> NoReturn:
+    """Refuse a text with a line without end."""
+    raise PGNNError(f"{path}: has a line of more than {MAX_LINE >> 20} MiB; is it a table?")
 
 
 def shown(line: str) -> str:

@@ -80,6 +80,11 @@ def use_limit_here() -> None:
         array_file().use()
 
 
+def is_limited() -> bool:
+    """Whether a limit is kept now."""
+    return _limit is not None
+
+
 @checked
 def rows_at_once(num_rows: int, row_bytes: int) -> int:
     """Return how many rows to work on at once: all, or while a limit is kept, a share of it.

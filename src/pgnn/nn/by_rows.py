@@ -47,7 +47,7 @@ def _normalize(z: Tensor) -> Tensor:
 class _ByRows(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, function: Callable[[Tensor], Tensor], z: Tensor, rows: int) -> Tensor:
-        ctx.function, ctx.rows = function, rows
+        ctx.function, ctx.num_at_once = function, rows
         ctx.save_for_backward(z)
         result = torch.from_numpy(np.empty(z.shape, dtype=z.detach().numpy().dtype))
         for part, source in zip(torch.split(result, rows), torch.split(z, rows), strict=True):
@@ -59,7 +59,7 @@ class _ByRows(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor, None]:
         (z,) = ctx.saved_tensors
         result = torch.from_numpy(np.empty(z.shape, dtype=z.detach().numpy().dtype))
-        pieces = (torch.split(tensor, ctx.rows) for tensor in (result, z, grad))
+        pieces = (torch.split(tensor, ctx.num_at_once) for tensor in (result, z, grad))
         for part, source, outer in zip(*pieces, strict=True):
             with torch.enable_grad():
                 leaf = source.detach().requires_grad_()

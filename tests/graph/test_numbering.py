@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgnn.graph.columns import add_nodes, as_node_names, number_nodes, positions, to_common_kind
+from pgnn.graph import arrays
+from pgnn.graph.columns import add_nodes, as_node_names, positions, to_common_kind
+from pgnn.graph.numbering import NodeNumbers, in_order, number_nodes
 
 strings = st.text("abc", min_size=1, max_size=2)
 integers = st.integers(-5, 5) | st.integers(-(2**62), 2**62)
@@ -57,3 +59,37 @@ def test_nodes_numbered_from_zero_need_no_names():
     assert as_node_names(pl.Series([0, 1, 2])) is None
     assert as_node_names(pl.Series([0, 2])).tolist() == [0, 2]
     assert as_node_names(pl.Series(["0", "1"])).tolist() == ["0", "1"]
+
+
+@given(st.data(), st.integers(1, 7), st.booleans())
+def test_blocks_are_numbered_as_the_whole(data, step, in_small_blocks):
+    kinds = [integers, strings, st.integers(0, 30), st.integers(-(2**31), 2**31)]
+    kind = st.one_of(data.draw(st.lists(st.sampled_from(kinds), min_size=1)))
+    edges = data.draw(st.lists(st.tuples(kind, kind), min_size=1, max_size=40))
+    numbers, are_texts = NodeNumbers(), False
+    with pytest.MonkeyPatch.context() as patch:
+        if in_small_blocks:
+            patch.setattr(arrays, "_BLOCK_EDGES", step)
+        for start in range(0, len(edges), step):
+            block = edges[start : start + step]
+            are_integers = all(isinstance(name, int) for edge in block for name in edge)
+            are_texts |= not are_integers
+            ends = [[edge[place] for edge in block] for place in (0, 1)]
+            kind_of = pl.Int64 if are_integers else pl.String
+            numbers.add(*(pl.Series(list(map(str, end))).cast(kind_of) for end in ends))
+            assert numbers.are_integers != are_texts
+        pairs, ids = numbers.taken()
+    names = [[str(name) if are_texts else name for name in edge] for edge in edges]
+    assert [[ids[place] for place in pair] for pair in pairs.tolist()] == names
+    seen = list(dict.fromkeys(name for edge in names for name in edge))
+    assert ids.to_list() == (seen if are_texts else sorted(seen))
+    assert pairs.dtype == np.int32
+
+
+def test_in_order_leaves_what_was_passed_unless_it_may_be_overwritten():
+    pairs = np.array([[1, 0], [2, 1]], dtype=np.int32)
+    renumbered, ids = in_order(pairs, pl.Series(["a", "b", "c"]))
+    assert (renumbered.tolist(), ids.to_list()) == ([[0, 1], [2, 0]], ["b", "a", "c"])
+    assert pairs.tolist() == [[1, 0], [2, 1]]
+    assert in_order(pairs, pl.Series([5, 3, 4]), overwrite=True)[0] is pairs
+    assert pairs.tolist() == [[0, 2], [1, 0]]
