@@ -12,8 +12,8 @@ from pgnn.io import parquet_child
 FRAME = pl.DataFrame({"u": [1, 2], "v": ["a", "b"]})
 
 
-def run(data, limit=1 << 40):
-    command = [sys.executable, "-P", parquet_child.__file__, str(limit), "whole", str(1 << 20)]
+def run(data, limit=1 << 40, most=1 << 20):
+    command = [sys.executable, "-P", parquet_child.__file__, str(limit), "whole", str(most)]
     return subprocess.run(command, input=data, capture_output=True, check=False)
 
 
@@ -42,3 +42,8 @@ def test_main_gives_the_table_on_standard_output():
 
 def test_main_keeps_to_its_limit_of_memory():
     assert run(packed(), limit=1 << 20).returncode != 0
+
+
+def test_main_refuses_a_table_that_is_larger_than_wanted():
+    child = run(packed(), most=10)
+    assert (child.returncode, child.stdout) == (parquet_child.TOO_LARGE, b"")

@@ -1,5 +1,6 @@
 """Files that are written whole or not at all."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -106,6 +107,19 @@ def test_what_another_writer_is_writing_stays(tmp_path):
         assert len(hidden(tmp_path)) == 1
     assert (tmp_path / "z.csv").read_bytes() == b"first"
     assert hidden(tmp_path) == []
+
+
+def test_error_of_a_write_is_not_masked_by_that_of_cleaning_up(tmp_path, monkeypatch):
+    def write():
+        with open_atomic(tmp_path / "z.csv"):
+            monkeypatch.setattr(Path, "unlink", refuse)
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    def refuse(*_, **__):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    with pytest.raises(PGNNError, match="No space left on device"):
+        write()
 
 
 def test_a_folder_has_one_writer(tmp_path):
