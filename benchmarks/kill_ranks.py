@@ -23,14 +23,22 @@ from rank_runs import launcher, run, write_graph, write_result
 
 from pgnn.training.outcome import versions
 
+# What `-m pgnn` does, which hears signals before it imports anything large.
 PROGRAM = """
-import sys
+from pgnn.cli import app
 
-from pgnn.cli.app import main
-from pgnn.training import fit, fit_heads
+join = app.together
 
-fit._CHECKPOINT_SECONDS = fit_heads._CHECKPOINT_SECONDS = -1.0  # after every epoch
-main()
+
+def together():
+    from pgnn.training import fit, fit_heads
+
+    fit._CHECKPOINT_SECONDS = fit_heads._CHECKPOINT_SECONDS = -1.0  # after every epoch
+    return join()
+
+
+app.together = together
+app.main()
 """
 MODELS = {"pgnn-e-2l": ("--epochs", "60"), "pgnn-best": ()}
 

@@ -215,6 +215,17 @@ def test_interrupted_question_is_one_line(trained, command, monkeypatch):
     assert (done.code, done.stdout, done.stderr) == (130, "", "pgnn: stopped\n")
 
 
+def test_interruption_before_a_command_begins_is_one_line(command, monkeypatch):
+    from pgnn.cli import app
+
+    def pressed():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(app, "together", pressed)
+    done = command("predict", "run", "edges.csv")
+    assert (done.code, done.stdout, done.stderr) == (130, "", "pgnn: stopped\n")
+
+
 # ---------------------------------------------------------------------- the path of a user
 
 

@@ -56,6 +56,8 @@ def main() -> None:
         _end(str(error))
     except StoppedError as error:
         _end(_stopped(str(error), signals), _stopped_code(signals))
+    except KeyboardInterrupt:  # before a command began, or as it ended
+        _end(_stopped("stopped", signals), _stopped_code(signals))
     except _UsageError as error:
         _end(_usage(error))
     except OSError as error:
