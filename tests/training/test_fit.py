@@ -62,6 +62,20 @@ def num_threads():
     torch.set_num_threads(before)
 
 
+# ---------------------------------------------------------------------- batches
+
+
+def test_graphs_that_are_trained_on_and_judged_are_one_batch():
+    """So PageRank between all their nodes, which a batch keeps, is found once."""
+    both = start_by_hand("pgnn-p-2l")
+    assert both.eval_batches[0] is both.train_batches[0]
+    apart = [replace(SPLIT, val=NONE, test=NONE), replace(SPLIT, train=NONE)]
+    run = start_by_hand("pgnn-p-2l", splits=apart)
+    assert [len(run.train_batches), len(run.eval_batches)] == [1, 1]
+    assert run.eval_batches[0] is not run.train_batches[0]
+    assert run.eval_batches[0].splits[0] is apart[1]
+
+
 # ---------------------------------------------------------------------- random numbers
 
 
