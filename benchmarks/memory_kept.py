@@ -1,7 +1,11 @@
 """Whether `--memory` is kept: what was said, what was used, and whether results are the same.
 
 Each command runs three times on a random graph: without a limit, with what it used as the limit,
-and with half of that. What it used is the peak of its resident memory, as the system counts it.
+and with half of that. What it used is the peak of its resident memory, as the system counts it: its
+libraries and pages of mapped files are part of it, child processes and the cache of the system are
+not. A limit that is refused is given in the words of the command.
+
+Results of other graphs and models stay in the file.
 
 Run: python benchmarks/memory_kept.py [--nodes 50000] [--sets 1000] [--model pgnn-e-2l] [--out FILE]
 """
@@ -95,7 +99,13 @@ def commands(num_sets: int, model: str) -> dict[str, tuple[list[str], str | None
     return {
         "train": (["train", "graph.csv", "--out", "run", "--json", *few], "run/model.safetensors"),
         "evaluate": (["evaluate", "run", "graph.csv", "--json"], None),
-        "embed": (["embed", "run", "graph.csv", "-o", "z.npz", "--json"], "z.npz"),
+        **{
+            f"embed {suffix}": (
+                ["embed", "run", "graph.csv", "-o", f"z.{suffix}", "--json"],
+                f"z.{suffix}",
+            )
+            for suffix in ("npz", "parquet", "csv")
+        },
         "predict": (["predict", "run", "graph.csv", "--top", "100", "--json"], None),
     }
 
@@ -108,14 +118,17 @@ def main() -> None:
     parser.add_argument("--model", default="pgnn-e-2l")
     parser.add_argument("--out", type=Path, default=Path("results/memory_kept.json"))
     options = parser.parse_args()
+    whole = json.loads(options.out.read_text()) if options.out.exists() else {"graphs": []}
+    setting = {"nodes": options.nodes, "sets": options.sets, "model": options.model}
+    others = [
+        graph for graph in whole["graphs"] if any(graph[name] != setting[name] for name in setting)
+    ]
     document: dict[str, object] = {
         "command": f"python benchmarks/memory_kept.py --nodes {options.nodes} "
         f"--sets {options.sets} --model {options.model}",
         "seed": SEED,
-        "nodes": options.nodes,
+        **setting,
         "edges": EDGES_PER_NODE * options.nodes,
-        "sets": options.sets,
-        "model": options.model,
         "versions": {name: version(name) for name in ("numpy", "torch", "numba", "polars")},
     }
     runs: list[Run] = []
@@ -148,18 +161,19 @@ def main() -> None:
                 )
                 report(runs[-1])
             document["runs"] = [asdict(run) for run in runs]
-            options.out.write_text(json.dumps(document, indent=2) + "\n")
+            whole["graphs"] = [*others, document]
+            options.out.write_text(json.dumps(whole, indent=2) + "\n")
 
 
 def report(run: Run) -> None:
     """Print one run."""
     if run.share is None:
-        print(f"{run.command:<9} no limit: {run.used_mb:6.0f} MB, {run.cpu_seconds:6.1f} s")
+        print(f"{run.command:<13} no limit: {run.used_mb:6.0f} MB, {run.cpu_seconds:6.1f} s")
     elif run.line:
-        print(f"{run.command:<9} {run.said_mb:6.0f} MB said: {run.line}")
+        print(f"{run.command:<13} {run.said_mb:6.0f} MB said: {run.line}")
     else:
         print(
-            f"{run.command:<9} {run.said_mb:6.0f} MB said, {run.used_mb:6.0f} used: "
+            f"{run.command:<13} {run.said_mb:6.0f} MB said, {run.used_mb:6.0f} used: "
             f"{run.ratio:.2f}; same={run.same}; {run.cpu_ratio:.2f}x the processor time"
         )
     sys.stdout.flush()

@@ -325,6 +325,25 @@ def _train_table() -> str:
     )
 
 
+def _memory_kept_table() -> str:
+    titles = ("model, nodes, sets", "command", "limit", "peak", "of the limit", "processor time")
+    return _table(
+        titles,
+        (
+            (
+                f"`{graph['model']}`, {graph['nodes']:,}, {graph['sets']:,}",
+                run["command"],
+                f"{run['said_mb']:.0f} MB" if run["said_mb"] else "none",
+                "refused" if run["line"] else f"{run['used_mb']:.0f} MB",
+                f"{run['ratio']:.2f}" if run["ratio"] and not run["line"] else "",
+                f"{run['cpu_ratio']:.2f}x" if run["cpu_ratio"] and not run["line"] else "",
+            )
+            for graph in _read("memory_kept.json")["graphs"]
+            for run in graph["runs"]
+        ),
+    )
+
+
 def _read_memory_table() -> str:
     titles = ("file", "limit", "before", "peak", "of the limit", "growth, in graphs", "child")
     return _table(
@@ -547,6 +566,12 @@ CLAIMS = {
         "pgnn bench scale --nodes 1000000 --json",
         "bench_scale.json",
         _scale_table,
+    ),
+    "memory-kept": Claim(
+        "What commands used of a limit of memory",
+        "python benchmarks/memory_kept.py",
+        "memory_kept.json",
+        _memory_kept_table,
     ),
     "read-memory": Claim(
         "Memory of reading 10 million edges",

@@ -1,6 +1,7 @@
 """Embeddings and scores to files."""
 
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -11,10 +12,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import pgnn
 from io_helpers import any_ids, expected_graph, message
 from pgnn import Graph
 from pgnn.errors import PGNNError
-from pgnn.io import read_graph, write_embeddings, write_scores
+from pgnn.io import read_graph, write, write_embeddings, write_scores
 
 GRAPH = Graph.from_edges([(0, 1), (1, 2)], node_ids=["ann", "bob", "eve"])
 
@@ -195,3 +197,20 @@ def test_other_formats_keep_such_ids(tmp_path, suffix):
     else:
         written = np.load(path)["ids"].tolist()
     assert written == FORMULAS
+
+
+@pytest.mark.parametrize("cells", [1, 7, 1 << 20])
+def test_csv_is_the_same_in_blocks_of_any_size(tmp_path, monkeypatch, cells):
+    monkeypatch.setattr(write, "_CSV_CELLS", cells)
+    write_embeddings(tmp_path / "a.csv", [[1.5, 2.0], [0.0, 3.0], [4.0, 5.0]], ["x", "=f(1)", " y"])
+    assert (tmp_path / "a.csv").read_text() == (
+        '"id","z0","z1"\n"x",1.5,2.0\n"\'=f(1)",0.0,3.0\n" y",4.0,5.0\n'
+    )
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits are kept on Linux only")
+def test_parquet_that_does_not_fit_below_the_limit_of_memory_is_refused(tmp_path):
+    values = np.zeros((300_000_000, 1), dtype=np.float32)
+    with pgnn.memory_limit("2GB"), pytest.raises(PGNNError, match=r"writing .*csv and npz take"):
+        write.write_columns(tmp_path / "a.parquet", {"z0": values[:, 0]}, {})
+    assert list(tmp_path.iterdir()) == []

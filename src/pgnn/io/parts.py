@@ -44,6 +44,7 @@ BLOCK_ROWS = 1 << 18
 """How many rows of parquet are read at once."""
 
 _CELL_BYTES = 8  # of a table, at least
+_MEMORY_PER_BYTE = 10  # of a text that is smaller than a block
 _MEMORY = 64 << 20  # that a block takes while it is read, besides arrays of numpy; as measured
 
 
@@ -88,6 +89,12 @@ class FileBytes:
         except BaseException:
             self._file.close()
             raise
+
+    def check_limit(self) -> None:
+        """Refuse to begin if a block does not fit below the limit of memory."""
+        is_packed = self.path.suffix.lower() in (".gz", ".parquet")
+        needed = _MEMORY if is_packed else min(_MEMORY, _MEMORY_PER_BYTE * self._size)
+        more_needed(needed, f"reading {self.path}")
 
     def chunks(self, size: int) -> Iterator[bytes]:
         """Yield all bytes, some at a time."""
@@ -155,7 +162,7 @@ class TextParts(TableParts):
         self.path = path
         self._source = FileBytes(path)
         try:
-            more_needed(_MEMORY, f"reading {path}")
+            self._source.check_limit()
             self._suffix = format_suffix(path)
             self._rest: Iterator[tuple[int, bytes]] | None = self._blocks()
             self._num_first = 0
@@ -224,7 +231,7 @@ class ParquetParts(TableParts):
         self._rest: Generator[ParquetTable] | None = None
         source = FileBytes(path)
         try:
-            more_needed(_MEMORY, f"reading {path}")
+            source.check_limit()
             if path.suffix.lower() == ".gz" or not path.is_file():  # compressed, or a pipe
                 descriptor, name = tempfile.mkstemp(suffix=".parquet")
                 self._copy = Path(name)

@@ -20,6 +20,7 @@ from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.graph.arrays import as_node_ids, as_written_ids
 from pgnn.io.text import FORMULA
+from pgnn.memory import more_needed
 from pgnn.pairs.codes import as_pairs
 
 try:
@@ -162,7 +163,8 @@ def locked_folder(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-_CSV_ROWS = 1 << 18  # written at once
+_CSV_CELLS = 1 << 20  # written at once
+_PARQUET_COPIES = 2.2  # of all columns, by polars; as it was measured
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".npz")
 
 
@@ -312,55 +314,70 @@ def write_columns(
 ) -> None:
     """Write columns as a table, or arrays as an `.npz`, by the suffix of the path."""
     suffix = check_writable(path)
+    if suffix == ".parquet":
+        size = sum(column.nbytes for column in columns.values())
+        more_needed(_PARQUET_COPIES * size, f"writing {path} (csv and npz take less)")
     try:
-        frame = None if suffix == ".npz" else _as_frame(columns)
+        texts = {} if suffix == ".npz" else _as_texts(columns)
     except UnicodeEncodeError as error:
         raise PGNNError(f"{path}: a text is no valid Unicode ({error.reason})") from error
     with open_atomic(path) as file:
-        if frame is None:
+        if suffix == ".npz":
             np.savez(file, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
         elif suffix == ".parquet":
+            import polars as pl
+
             buffer = io.BytesIO()  # a full disk is an error of ours, not of polars
-            frame.write_parquet(buffer)
+            pl.DataFrame(columns | texts).write_parquet(buffer)
             file.write(buffer.getbuffer())
         elif suffix == ".csv":
-            _write_csv(frame, file)
+            _write_csv(columns, texts, file)
         else:
             # Without a time in the header equal tables give equal files.
             with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as compressed:
-                _write_csv(frame, cast("IO[bytes]", compressed))
+                _write_csv(columns, texts, cast("IO[bytes]", compressed))
 
 
-def _as_frame(columns: dict[str, NDArray[Any]]) -> pl.DataFrame:
+def _as_texts(columns: dict[str, NDArray[Any]]) -> dict[str, pl.Series]:
+    """Return the columns of texts as polars has them."""
     import polars as pl
 
-    return pl.DataFrame(
-        {
-            name: pl.Series(column.tolist(), dtype=pl.String)
-            if column.dtype.kind == "U"
-            else column
-            for name, column in columns.items()
-        }
-    )
+    return {
+        name: pl.Series(column.tolist(), dtype=pl.String)
+        for name, column in columns.items()
+        if column.dtype.kind == "U"
+    }
 
 
-def _write_csv(frame: pl.DataFrame, file: IO[bytes]) -> None:
+def _write_csv(
+    columns: dict[str, NDArray[Any]], texts: dict[str, pl.Series], file: IO[bytes]
+) -> None:
     """Write a table whose first line is the header, quoting ids only if they need it.
 
     An id that a spreadsheet would run as a formula, such as `=HYPERLINK(...)`, gets an apostrophe
     in front, which makes a spreadsheet show it as text; readers of text tables take it away again.
-    Parquet and npz keep such ids as they are.
+    Parquet and npz keep such ids as they are. Few rows are held at once besides the arrays.
     """
     import polars as pl
 
-    texts = pl.col(pl.String)
-    runs = texts.str.contains(f"(?s){FORMULA}")
-    frame = frame.with_columns(pl.when(runs).then("'" + texts).otherwise(texts).name.keep())
+    safe = {}
+    for name, column in texts.items():
+        runs = column.str.contains(f"(?s){FORMULA}")
+        safe[name] = ("'" + column).zip_with(runs, column)
     odd = r"^[#%\s]|\s$"  # would be read as a comment, or lose its blanks
-    quoted = any(ids.str.contains(odd).any() for ids in frame.select(pl.col(pl.String)))
-    for start in range(0, max(1, frame.height), _CSV_ROWS):
+    quoted = any(column.str.contains(odd).any() for column in safe.values())
+    num_rows = len(next(iter(columns.values())))
+    step = max(1, _CSV_CELLS // len(columns))
+    for start in range(0, max(1, num_rows), step):
+        rows = slice(start, start + step)
+        frame = pl.DataFrame(
+            {
+                name: safe[name][rows] if name in safe else column[rows]
+                for name, column in columns.items()
+            }
+        )
         part = io.BytesIO()
-        frame[start : start + _CSV_ROWS].write_csv(
+        frame.write_csv(
             part, include_header=start == 0, quote_style="non_numeric" if quoted else "necessary"
         )
         file.write(part.getbuffer())
