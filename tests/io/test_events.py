@@ -139,3 +139,19 @@ def test_columns_that_hold_lists_are_refused(name):
         columns = {"source": [0, 1], "target": [1, 2], "times": [1, 2]} | {name: column}
         with pytest.raises(PGNNError, match=f"{name} must be a flat list"):
             Events.of(**columns)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"target": []}, r"target has 0 entries, source has 2"),
+        ({"target": [1]}, r"target has 1 entries, source has 2"),
+        ({"times": [1]}, r"times has 1 entries, source has 2"),
+        ({"weights": [1.0]}, r"weights has 1 entries, source has 2"),
+        ({"source": []}, r"target has 2 entries, source has 0"),
+    ],
+)
+def test_columns_that_are_not_equally_long_are_refused(changed, message):
+    columns = {"source": [0, 1], "target": [1, 2], "times": [1, 2], **changed}
+    with pytest.raises(PGNNError, match=message):
+        Events.of(**columns)

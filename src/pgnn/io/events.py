@@ -83,12 +83,19 @@ class Events:
         """Make events of columns: integer or string ids, and times that are numbers or dates.
 
         Raises:
-            PGNNError: If a time cannot be read.
+            PGNNError: If a time cannot be read, or columns are not equally long.
         """
         import polars as pl
 
         source, target = _flat("source", source), _flat("target", target)
         times = _flat("times", times)
+        numbers = None if weights is None else checks.numbers("weights", weights)
+        for name, values in (("target", target), ("times", times), ("weights", numbers)):
+            if values is not None and len(values) != len(source):
+                raise PGNNError(
+                    Parameter(name), f" has {len(values)} entries, ",
+                    Parameter("source"), f" has {len(source)}; both need one for each event",
+                )  # fmt: skip
         try:
             column = pl.Series(times)
         except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
@@ -103,7 +110,6 @@ class Events:
             raise PGNNError(
                 Parameter("source"), " and ", Parameter("target"), " must be integers or texts"
             ) from error
-        numbers = None if weights is None else checks.numbers("weights", weights)
         names = ("source", "target", None if weights is None else "weight", "time")
         pairs, nodes = number_nodes(*to_common_kind(ends))
         rows = EdgeRows(pairs, nodes, numbers, moments, scale, names, None, 3, None)
