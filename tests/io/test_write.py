@@ -214,3 +214,10 @@ def test_parquet_that_does_not_fit_below_the_limit_of_memory_is_refused(tmp_path
     with pgnn.memory_limit("2GB"), pytest.raises(PGNNError, match=r"writing .*csv and npz take"):
         write.write_columns(tmp_path / "a.parquet", {"z0": values[:, 0]}, {})
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.parquet"])
+def test_a_table_without_columns_is_refused(tmp_path, name):
+    with pytest.raises(PGNNError, match="columns must hold at least one column"):
+        write.write_columns(tmp_path / name, {}, {"score": np.zeros(2)})
+    assert not list(tmp_path.iterdir())

@@ -312,8 +312,14 @@ def check_writable(path: Path) -> str:
 def write_columns(
     path: Path, columns: dict[str, NDArray[Any]], arrays: dict[str, NDArray[Any]]
 ) -> None:
-    """Write columns as a table, or arrays as an `.npz`, by the suffix of the path."""
+    """Write columns as a table, or arrays as an `.npz`, by the suffix of the path.
+
+    Raises:
+        PGNNError: If it cannot be written, or a table has no columns.
+    """
     suffix = check_writable(path)
+    if suffix != ".npz" and not columns:
+        raise PGNNError(Parameter("columns"), " must hold at least one column (got none)")
     if suffix == ".parquet":
         size = sum(column.nbytes for column in columns.values())
         more_needed(_PARQUET_COPIES * size, f"writing {path} (csv and npz take less)")
