@@ -149,6 +149,8 @@ def test_columns_that_hold_lists_are_refused(name):
         ({"times": [1]}, r"times has 1 entries, source has 2"),
         ({"weights": [1.0]}, r"weights has 1 entries, source has 2"),
         ({"source": []}, r"target has 2 entries, source has 0"),
+        ({"weights": 3.0}, r"weights must be a list with one number for each event"),
+        ({"weights": [[1.0], [2.0]]}, r"weights must be a list"),
     ],
 )
 def test_columns_that_are_not_equally_long_are_refused(changed, message):

@@ -90,6 +90,8 @@ class Events:
         source, target = _flat("source", source), _flat("target", target)
         times = _flat("times", times)
         numbers = None if weights is None else checks.numbers("weights", weights)
+        if numbers is not None and numbers.ndim != 1:
+            raise PGNNError(Parameter("weights"), " must be a list with one number for each event")
         for name, values in (("target", target), ("times", times), ("weights", numbers)):
             if values is not None and len(values) != len(source):
                 raise PGNNError(
