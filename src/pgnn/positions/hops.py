@@ -85,11 +85,11 @@ RANK_BITS = 12
 MAX_RANKED = 1 << RANK_BITS
 # Rows are fetched early once they do not fit in a core's share of the last cache.
 EARLY_FETCH_BYTES = 8 << 20
-EARLY_FETCH_AHEAD = 24
+EARLY_FETCH_AHEAD = 32
 # A push writes at random places, and the processor cannot predict whether it has to.
-PUSH_ADVANTAGE = 4
+PUSH_ADVANTAGE = 6
 # An exchange looks at all edges, but once, and misses half as many rows in the caches as a pull.
-EXCHANGE_ADVANTAGE = 2
+EXCHANGE_ADVANTAGE = 3
 # Sweeps give up when they have visited every node this many times on average. The queue, which
 # searches from one set after the other, then starts anew.
 MAX_VISITS = 16
