@@ -563,7 +563,7 @@ CLAIMS = {
     ),
     "scale-table": Claim(
         "Train, evaluate and predict by size",
-        "pgnn bench scale --nodes 1000000 --json",
+        "pgnn bench scale --json",
         "bench_scale.json",
         _scale_table,
     ),
