@@ -717,3 +717,13 @@ def test_save_keeps_the_old_file_if_it_is_cut_off(monkeypatch, saved):
         fresh(blocks(), seed=9).save(saved)
     assert saved.read_bytes() == before
     assert [path.name for path in saved.parent.iterdir()] == [saved.name]
+
+
+@pytest.mark.parametrize(("model", "counted"), [("pgnn-p-2l", True), ("pgnn-e-2l", False)])
+def test_training_with_pagerank_says_what_memory_it_needs(monkeypatch, model, counted):
+    needs = []
+    monkeypatch.setattr(learner, "least_needed", lambda size, work: needs.append((size, work)))
+    found = learnt(blocks(), model=model)
+    positions = blocks().num_nodes * found.num_sets
+    expected = [(600e6 + 25 * positions, f"training {model}")]
+    assert needs == (expected if counted else [])
