@@ -141,6 +141,15 @@ def test_engine_does_not_load_heavy_libraries(module):
     assert run_python(code) == "[]"
 
 
+def test_files_are_loaded_when_they_are_first_named():
+    code = """
+import sys, pgnn
+before = [name for name in ("pgnn.io", "pgnn.cli", "tempfile") if name in sys.modules]
+print(before, "read_graph" in dir(pgnn), pgnn.read_graph.__name__, "pgnn.io" in sys.modules)
+"""
+    assert run_python(code) == "[] True read_graph True"
+
+
 def test_engine_runs_without_torch():
     code = """
 import sys

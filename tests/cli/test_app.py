@@ -99,6 +99,21 @@ except SystemExit:
     assert float(done.stderr) < 1.0  # seconds of work; about 0.4
 
 
+def test_a_command_loads_no_other_command():
+    code = """
+import sys
+from pgnn.cli.app import main
+sys.argv = ["pgnn", "embed", "--help"]
+try:
+    main()
+except SystemExit:
+    print([name for name in ("train", "embed", "bench") if f"pgnn.cli.{name}" in sys.modules],
+        file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == "['embed']\n"
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["datasets"], ["datasets", "--json"]])
 def test_light_commands_import_no_heavy_library(arguments):
     code = f"""

@@ -11,15 +11,12 @@ import io
 import os
 import sys
 import tempfile
-import time
 import warnings
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 CALLS = 2000
-SLOW = 50  # calls of functions that train or draw a page, in place of `CALLS`
-SLOW_SECONDS = 0.02  # a call that takes longer is slow
 GROWN = 4 << 20  # bytes, over three quarters of the calls
 
 
@@ -30,12 +27,8 @@ def resident():
 
 
 def grown(function, arguments, count):
-    """Call, and return how many bytes three quarters of the calls added, and the calls."""
+    """Call, and return how many bytes three quarters of the calls added."""
     function(**arguments)  # compiles, and fills caches
-    began = time.process_time()  # which other programs do not make longer
-    function(**arguments)
-    if time.process_time() - began > SLOW_SECONDS:
-        count = min(count, SLOW)
     for _ in range(count // 4):
         function(**arguments)
     gc.collect()
@@ -43,7 +36,7 @@ def grown(function, arguments, count):
     for _ in range(count - count // 4):
         function(**arguments)
     gc.collect()
-    return max(0, resident() - before), count
+    return max(0, resident() - before)
 
 
 def main():
@@ -58,21 +51,20 @@ def main():
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     fuzz.urllib.request.urlopen = fuzz.refuse_network
-    counts, growing = {}, {}
+    num_functions, growing = 0, {}
     with tempfile.TemporaryDirectory() as folder:
-        for number, (name, function, arguments) in enumerate(public_calls(Path(folder))):
+        for name, function, arguments in public_calls(Path(folder)):
             with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(ValueError):
-                more, calls = grown(function, arguments, options.count)
-                counts[f"{number} {name}"] = calls
+                more = grown(function, arguments, options.count)
+                num_functions += 1
                 if more > GROWN:
                     growing[name] = more
     for name, more in growing.items():
         print(f"{name}: {more / 2**20:.1f} MiB more")
-    most = sum(1 for calls in counts.values() if calls == options.count)
-    print(f"memory: {len(counts)} calls of public functions, {most} of them {options.count} times")
+    print(f"memory: {num_functions} calls of public functions, {options.count} times each")
     if options.results is not None:
-        about = {"calls": options.count, "functions": len(counts), "called_so_often": most}
-        about |= {"others_called": SLOW, "grew": growing, "versions": fuzz.versions()}
+        about = {"calls": options.count, "functions": num_functions, "grew": growing}
+        about["versions"] = fuzz.versions()
         about["command"] = f"python tests/fuzz/memory.py {options.count}"
         fuzz.keep("memory", about, options.results)
     return 1 if growing else 0

@@ -7,32 +7,55 @@ import os
 import signal
 import sys
 import threading
-from typing import Annotated, NoReturn
+from collections import UserDict
+from importlib import import_module
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
 from rich.text import Text
+from typer.core import TyperGroup
+from typer.main import get_command
 
-from pgnn.cli.bench import bench_app
 from pgnn.cli.boundary import Command, StoppedError
-from pgnn.cli.datasets import datasets
-from pgnn.cli.distances import distances
-from pgnn.cli.embed import embed
-from pgnn.cli.evaluate import evaluate
-from pgnn.cli.explain import explain
-from pgnn.cli.predict import predict
 from pgnn.cli.processes import are_several, check_shared, may_say_why, together
-from pgnn.cli.report import report
-from pgnn.cli.reproduce import reproduce
 from pgnn.cli.show import forget_kept_remarks, people, visible
-from pgnn.cli.train import train
 from pgnn.errors import PGNNError
 from pgnn.threads import is_thread_left_behind
 
-app = typer.Typer(name="pgnn", no_args_is_help=True, pretty_exceptions_enable=False)
-for _command in (train, evaluate, embed, predict, explain, report, distances, datasets, reproduce):
-    app.command(cls=Command)(_command)
-app.add_typer(bench_app, name="bench")
+_COMMANDS = (
+    *("train", "evaluate", "embed", "predict", "explain", "report", "distances", "datasets"),
+    *("reproduce", "bench"),
+)
+
+
+class _Commands(UserDict[str, Any]):
+    """The commands by name, each imported when it is first used: all of them take a while."""
+
+    def __init__(self) -> None:
+        super().__init__(dict.fromkeys(_COMMANDS))
+
+    def __getitem__(self, name: str) -> Any:
+        if self.data[name] is None:
+            command = getattr(import_module(f"pgnn.cli.{name}"), name)
+            if not isinstance(command, typer.Typer):
+                alone = typer.Typer(add_completion=False)
+                alone.command(cls=Command)(command)
+                command = alone
+            self.data[name] = get_command(command)
+            self.data[name].name = name
+        return self.data[name]
+
+
+class _Group(TyperGroup):
+    """`pgnn` itself."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands: Any = _Commands()
+
+
+app = typer.Typer(name="pgnn", cls=_Group, no_args_is_help=True, pretty_exceptions_enable=False)
 
 _INTERRUPTED = 130  # what shells call a command that Ctrl-C ended
 _TERMINATED = 143  # and one that SIGTERM did

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pgnn.bench import train as train_bench
     from pgnn.bench import updates as updates_bench
 
-bench_app = typer.Typer(
+bench = typer.Typer(
     help="Measure speed and memory, beside other methods.",
     no_args_is_help=True,
 )
@@ -29,7 +29,7 @@ bench_app = typer.Typer(
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
-@bench_app.command("distances", cls=Command)
+@bench.command("distances", cls=Command)
 def bench_distances(
     family: Annotated[
         list[str] | None,
@@ -76,7 +76,7 @@ def bench_distances(
     )
 
 
-@bench_app.command("updates", cls=Command)
+@bench.command("updates", cls=Command)
 def bench_updates(
     added: Annotated[
         list[int] | None,
@@ -121,7 +121,7 @@ def bench_updates(
     Console().print(table)
 
 
-@bench_app.command("layer", cls=Command)
+@bench.command("layer", cls=Command)
 def bench_layer(
     nodes: Annotated[
         list[int] | None,
@@ -159,7 +159,7 @@ def bench_layer(
     Console().print(_layer_table(rows))
 
 
-@bench_app.command("train", cls=Command)
+@bench.command("train", cls=Command)
 def bench_train(
     data: Annotated[
         list[str] | None,
@@ -201,7 +201,7 @@ def bench_train(
     Console().print(table)
 
 
-@bench_app.command("pairs")
+@bench.command("pairs")
 def bench_pairs(
     family: Annotated[
         list[str] | None,
@@ -246,7 +246,7 @@ def bench_pairs(
     Console().print(table)
 
 
-@bench_app.command("scale", cls=Command)
+@bench.command("scale", cls=Command)
 def bench_scale(
     nodes: Annotated[
         list[int] | None,

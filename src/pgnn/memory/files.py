@@ -13,7 +13,6 @@ of the interpreter, so it is not late when the interpreter is busy. All function
 from __future__ import annotations
 
 import ctypes
-import tempfile
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -46,6 +45,8 @@ class ArrayFile:
     """
 
     def __init__(self) -> None:
+        import tempfile  # most programs need no limit
+
         from pgnn.memory import kernels
 
         self.folder = tempfile.gettempdir()
