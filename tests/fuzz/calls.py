@@ -367,7 +367,8 @@ def _training(folder):
     sets = pgnn.sample_anchor_sets(20, num_sets=4, rng=0)
     from pgnn.io import Events
 
-    events = Events.of([0, 1, 2, 3, 4, 0, 1], [1, 2, 3, 4, 0, 2, 3], [1, 2, 3, 4, 5, 6, 7])
+    sources, targets = zip(*EDGES, strict=True)
+    events = Events.of(list(sources), list(targets), list(range(len(EDGES))))
 
     def train(**arguments):
         return pipeline.train(**arguments)
@@ -439,7 +440,7 @@ def _training(folder):
         ("pgnn.training.pipeline.Problem.of_graph", pipeline.Problem.of_graph, {
             "graph": graph, "recipe": few}),
         ("pgnn.training.pipeline.Problem.of_events", pipeline.Problem.of_events, {
-            "events": events, "recipe": few, "test_from": 6.0}),
+            "events": events, "recipe": few, "test_from": 18.0}),
         ("pgnn.training.pipeline.split_graph", pipeline.split_graph, {
             "graph": graph, "recipe": few}),
         ("pgnn.training.recipe.Recipe", lambda **c: pipeline.train(problem, recipe.Recipe(
