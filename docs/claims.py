@@ -489,6 +489,11 @@ def _peers_table() -> str:
     return _table(["", *graphs], ([peer, *(cell(peer, g) for g in graphs)] for peer in peers))
 
 
+def _pythons() -> str:
+    *others, last = (name for name in _read("wheel.json") if name.startswith("Python "))
+    return f"{', '.join(others)} and {last}"
+
+
 def _largest_peak() -> str:
     row = _row("bench_distances.json", family="random-1m")
     return f"{row['peak_bytes'] / row['result_and_graph_bytes']:.2f} times"
@@ -614,6 +619,12 @@ CLAIMS = {
         "python benchmarks/peers.py",
         "peers.json",
         _peers_table,
+    ),
+    "pythons": Claim(
+        "Versions on which every command of the wheel was tried",
+        "python benchmarks/wheel.py --python PYTHON",
+        "wheel.json",
+        _pythons,
     ),
     "ablation-table": Claim(
         "What each part of pgnn-best is worth",

@@ -4,9 +4,11 @@
 takes minutes. These tests unpack it and run what needs no compiled kernel.
 """
 
+import json
 import os
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -84,6 +86,21 @@ def test_wheel_holds_the_package_its_types_and_its_pages(unpacked):
     assert source <= names
     others = {name.split("/")[0] for name in names} - {"pgnn", "sitecustomize.py"}
     assert others == {f"position_gnn-{pgnn.__version__}.dist-info"}
+
+
+def test_every_command_was_tried_on_every_python_of_the_classifiers():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    prefix = "Programming Language :: "
+    pythons = {name.removeprefix(prefix).replace(" :: ", " ") for name in project["classifiers"]}
+    tried = json.loads((ROOT / "results" / "wheel.json").read_text())
+    trials = {
+        name.rpartition(".")[0]: tried[name]["trials"] for name in tried if name[-1:].isdigit()
+    }
+    assert set(trials) == {name for name in pythons if name.startswith("Python ")}
+    for name, outcomes in trials.items():
+        failed = [trial["command"] for trial in outcomes if trial["outcome"].startswith("failed")]
+        assert outcomes, name
+        assert not failed, name
 
 
 def test_wheel_is_what_runs_and_tools_are_absent(unpacked, tmp_path):
