@@ -21,6 +21,7 @@ from typing import Any
 
 from rank_runs import launcher, run, write_graph, write_result
 
+import pgnn
 from pgnn.training.outcome import versions
 
 # What `-m pgnn` does, which hears signals before it imports anything large.
@@ -73,7 +74,7 @@ def kill_one(folder: Path, command: list[str], after: float, number: int) -> dic
         "killed": killed and code != 0,
         "seconds_to_end": round(time.perf_counter() - began, 1),
         "lines": sum(line.startswith("pgnn:") for line in text.replace("\r", "\n").splitlines()),
-        "traceback_of_ours": "/pgnn/" in text,
+        "traceback_of_ours": f'File "{Path(pgnn.__file__).parent}' in text,
     }
 
 
