@@ -40,7 +40,6 @@ bench: $(READY) ## Measure speed and memory against peers, in one run (about ten
 	$(BIN)/pgnn bench train
 	$(BIN)/python benchmarks/read_csv.py
 	$(BIN)/python benchmarks/read_memory.py
-	$(BIN)/python benchmarks/ppr.py
 	$(BIN)/python benchmarks/weighted.py
 	$(BIN)/python benchmarks/layer_bounds.py
 	$(BIN)/python benchmarks/pair_dots.py

@@ -19,7 +19,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from rank_runs import launcher, run, write_graph, write_result
+from rank_runs import launcher, run, write_graph
+from result_files import write_result
 
 import pgnn
 from pgnn.training.outcome import versions

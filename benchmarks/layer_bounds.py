@@ -8,18 +8,18 @@ Two bounds of a (node, set) pair with 32 channels, each measured here:
 - memory: reading the anchor's row (forward), or reading two and writing one (backward), in the
   order the kernel does, and nothing else.
 
-Run: python benchmarks/layer_bounds.py
+Run: python benchmarks/layer_bounds.py, which writes results/layer_bounds.json
 """
 
 from __future__ import annotations
 
+from time import process_time
 from typing import Any
 
 import numpy as np
 import torch
 from numba import njit
-from rich.console import Console
-from rich.table import Table
+from result_files import write_rows
 
 from pgnn.bench.graphs import random_graph
 from pgnn.bench.measure import best_time
@@ -68,8 +68,8 @@ def update_rows(anchor: Any, nearest: Any, out: Any) -> None:
         store(out, a, 0, add(load(out, a, 0), load(anchor, a, 0)))
 
 
-def measure(nodes: int, repeats: int) -> list[str]:
-    """Return a row of the table."""
+def measure(nodes: int, repeats: int) -> dict[str, float]:
+    """Return nanoseconds per pair: what the kernels take, and both bounds of each."""
     graph = random_graph(nodes, 5 * nodes, rng=0)
     distances = anchor_distances(graph, sample_anchor_sets(nodes, rng=0))
     assert distances.hops is not None
@@ -99,37 +99,31 @@ def measure(nodes: int, repeats: int) -> list[str]:
 
     def per_pair(call: Any) -> float:
         call()
-        return 1e9 * best_time(call, repeats) / pairs
+        return 1e9 * best_time(call, repeats, clock=process_time) / pairs
 
     forward = per_pair(lambda: forward_rows(*arrays, z, h, 0, nodes))
     backward = per_pair(lambda: backward_rows(*arrays, z, h, grad_own, *sums, 0, nodes))
     count = 100_000
     multiply_adds(scratch, 1)
-    operation = 1e9 * best_time(lambda: multiply_adds(scratch, count), 20) / (8 * count)
+    operation = (
+        1e9 * best_time(lambda: multiply_adds(scratch, count), 20, clock=process_time) / (8 * count)
+    )
     read = per_pair(lambda: read_rows(anchor, flat, scratch))
     update = per_pair(lambda: update_rows(anchor, flat, scratch))
-    bounds = (
-        (forward, FORWARD_OPERATIONS * operation, read),
-        (backward, BACKWARD_OPERATIONS * operation, update),
-    )
-    cells = [f"{nodes:,}", f"{distances.nearest.shape[1]}"]
-    for took, arithmetic, memory in bounds:
-        cells += [f"{took:.1f}", f"{arithmetic:.1f}", f"{memory:.1f}"]
-        cells += [f"{took / max(arithmetic, memory):.1f}x"]
-    return cells
-
-
-def main() -> None:
-    """Measure three sizes and print the table."""
-    table = Table(title="ns per (node, set) pair, one thread, 32 channels, float32")
-    for name in ("nodes", "sets", "forward", "arith.", "memory", "ratio"):
-        table.add_column(name, justify="right")
-    for name in ("backward", "arith.", "memory", "ratio"):
-        table.add_column(name, justify="right")
-    for nodes, repeats in ((400, 300), (3_000, 50), (20_000, 10), (200_000, 3)):
-        table.add_row(*measure(nodes, repeats))
-    Console(width=100).print(table)
+    row = {
+        "nodes": nodes,
+        "sets": distances.nearest.shape[1],
+        "forward_ns": forward,
+        "forward_arithmetic_ns": FORWARD_OPERATIONS * operation,
+        "forward_memory_ns": read,
+        "backward_ns": backward,
+        "backward_arithmetic_ns": BACKWARD_OPERATIONS * operation,
+        "backward_memory_ns": update,
+    }
+    print("   ".join(f"{name} {value:.4g}" for name, value in row.items()), flush=True)
+    return row
 
 
 if __name__ == "__main__":
-    main()
+    sizes = ((400, 300), (3_000, 50), (20_000, 30), (200_000, 6))
+    write_rows("layer_bounds", [measure(*size) for size in sizes], threads=1)

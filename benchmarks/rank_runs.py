@@ -17,7 +17,6 @@ import numpy as np
 
 from pgnn.bench.graphs import preferential_graph
 
-ROOT = Path(__file__).parents[1]
 _OF_THE_CLOCK = ("seconds", "run")
 
 
@@ -69,10 +68,3 @@ def run(
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cost = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Finished(finished.returncode, finished.stdout, finished.stderr, seconds, cost)
-
-
-def write_result(name: str, document: Mapping[str, Any]) -> None:
-    """Write a document to results/."""
-    path = ROOT / "results" / name
-    path.write_text(json.dumps(document, indent=2) + "\n")
-    print(f"written to {path.relative_to(ROOT)}")

@@ -15,7 +15,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from rank_runs import ROOT, Finished, launcher, run, write_graph, write_result
+from rank_runs import Finished, launcher, run, write_graph
+from result_files import ROOT, write_result
 
 from pgnn.training.outcome import versions
 

@@ -3,13 +3,14 @@
 `python benchmarks/rounding.py` trains GraphSAGE and GAT on the Communities links of the paper,
 whose nodes have no features, and scores the same test pairs three times: by the embeddings as they
 are, in double precision, and with differences that are rounding counted as ties, as
-`pgnn.training.fit.fit` does.
+`pgnn.training.fit.fit` does. It writes results/rounding.json.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import torch
+from result_files import write_rows
 
 from pgnn.evaluation.metrics import roc_auc, without_rounding
 from pgnn.experiments.config import setup_of
@@ -20,7 +21,8 @@ from pgnn.training.pipeline import train
 
 
 def main() -> None:
-    """Print one line per network."""
+    """Print and write one row per network."""
+    rows = []
     for name in ("sage", "gat"):
         job, setup = Job("communities", name, "paper", 0), setup_of("communities", "paper", name)
         problem = load_problem(job, setup)
@@ -36,11 +38,17 @@ def main() -> None:
             double = model.double()(batch.x.double(), batch.edge_index)
             precise = decoder.double()(double, pairs).numpy()
         ties = without_rounding(scores, np.zeros(len(scores), dtype=np.int64))
-        print(
-            f"{name:4}  embeddings differ by {float(single.std(0).max()):.0e}, in double by "
-            f"{float(double.std(0).max()):.0e}   AUC as they are {roc_auc(labels, scores):.3f}, in "
-            f"double {roc_auc(labels, precise):.3f}, without rounding {roc_auc(labels, ties):.3f}"
-        )
+        row = {
+            "model": name,
+            "embeddings_differ_by": float(single.std(0).max()),
+            "in_double_by": float(double.std(0).max()),
+            "auc": roc_auc(labels, scores),
+            "auc_in_double": roc_auc(labels, precise),
+            "auc_without_rounding": roc_auc(labels, ties),
+        }
+        print(*row.values(), flush=True)
+        rows.append(row)
+    write_rows("rounding", rows)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,19 @@
-"""Time the sweep kernel beside one queue search per set, on graphs of large diameter, one thread.
+"""Time the sweep kernel beside one queue search per set, on graphs of large diameter.
 
-Sweeps go first and the queue takes over where they do not settle; this shows what each would take.
+Sweeps go first and the queue takes over where they do not settle; this shows what each would take,
+in time of the processor, on one thread.
 
-Run: python benchmarks/sweeps.py
+Run: python benchmarks/sweeps.py, which writes results/sweeps.json
 """
 
 from __future__ import annotations
 
+from time import process_time
 from typing import Any
 
 import networkx as nx
 import numpy as np
+from result_files import write_rows
 from scipy.spatial import Delaunay
 
 import pgnn
@@ -40,8 +43,8 @@ def tree_graph(num_nodes: int) -> pgnn.Graph:
     return pgnn.Graph.from_networkx(nx.random_labeled_tree(num_nodes, seed=0))
 
 
-def compare(name: str, graph: pgnn.Graph) -> None:
-    """Print the ratio for large, middling and the smallest sets, 16 sets at a time."""
+def compare(name: str, graph: pgnn.Graph) -> list[dict[str, Any]]:
+    """Time large, middling and the smallest sets, 16 sets at a time; a row of each."""
     n = graph.num_nodes
     sets = pgnn.sample_anchor_sets(n, rng=0)
     shift = max(1, (n - 1).bit_length())
@@ -50,8 +53,9 @@ def compare(name: str, graph: pgnn.Graph) -> None:
     flat = (sets.indptr, sets.nodes.view(np.uint32))
     key, dirty = empty_rows(n, np.uint32), np.empty(n, dtype=np.uint8)
     single, queue = np.empty(n, dtype=np.uint32), np.empty(n + 1, dtype=np.uint32)
-    parts = []
-    for first in (0, len(sets) // 2 - 8, len(sets) - 16):
+    measured = []
+    firsts = {"large": 0, "middling": len(sets) // 2 - 8, "smallest": len(sets) - 16}
+    for size, first in firsts.items():
         block = (first, 16, shift, cap)
 
         def sweeps(block: Any = block) -> None:
@@ -60,19 +64,21 @@ def compare(name: str, graph: pgnn.Graph) -> None:
         def queues(block: Any = block) -> None:
             _kernels.search_queue(rows, flat, block, places, key, single, queue)
 
-        by_sweeps = best_time(sweeps, 3)
+        by_sweeps = best_time(sweeps, 9, clock=process_time)
         keys = key.copy()
-        by_queue = best_time(queues, 3)
+        by_queue = best_time(queues, 9, clock=process_time)
         assert np.array_equal(key, keys)
-        ratio = by_queue / by_sweeps
-        parts.append(f"{by_sweeps * 1e3:6.1f} ms, queue {by_queue * 1e3:6.1f} ms ({ratio:.1f}x)")
-    print(
-        f"{name:<8} large sets {parts[0]};  middling {parts[1]};  smallest {parts[2]}", flush=True
-    )
+        row = {"graph": name, "sets": size, "sweeps_seconds": by_sweeps, "queue_seconds": by_queue}
+        print(*row.values(), f"{by_queue / by_sweeps:.1f}x", flush=True)
+        measured.append(row)
+    return measured
 
 
 if __name__ == "__main__":
-    compare("grid", grid_graph(300, 300))
-    compare("planar", planar_graph(90_000))
-    compare("tree", tree_graph(90_000))
-    compare("maze", maze_graph(300))
+    graphs = {
+        "grid": grid_graph(300, 300),
+        "planar": planar_graph(90_000),
+        "tree": tree_graph(90_000),
+        "maze": maze_graph(300),
+    }
+    write_rows("sweeps", [row for name, graph in graphs.items() for row in compare(name, graph)])

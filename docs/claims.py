@@ -3,7 +3,8 @@
 Run `python docs/claims.py` after a file in results/ has changed; `--check` only says whether a page
 is behind. A page holds a number, or a table, between `<!-- claim:NAME -->` and `<!-- /claim -->`;
 the claims below say what stands there, which file holds it and which command printed that file.
-`docs/claims.md` lists them all.
+Words after the name are arguments: `<!-- claim:auc paper grid gcn -->` is the AUC of GCN on Grid
+under protocol `paper`. `docs/claims.md` lists all claims.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,7 @@ from pgnn.names import LABELS, TABLE_ROWS
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
 INDEX = ROOT / "docs" / "claims.md"
-_PLACE = re.compile(r"(<!-- claim:([\w-]+) -->)(.*?)(<!-- /claim -->)", re.DOTALL)
+_PLACE = re.compile(r"(<!-- claim:([\w-]+)((?: [\w=-]+)*) -->)(.*?)(<!-- /claim -->)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -35,13 +37,15 @@ class Claim:
         about: What it says, for the list of claims.
         command: The command that printed the file.
         file: The file, in results/.
-        text: Gives what stands in the page.
+        text: Gives what stands in the page, from the words after the claim's name.
+        has_words: Whether there are such words.
     """
 
     about: str
     command: str
     file: str
-    text: Callable[[], str]
+    text: Callable[..., str]
+    has_words: bool = False
 
 
 def pages() -> list[Path]:
@@ -62,8 +66,8 @@ def filled(text: str) -> str:
         name = match[2]
         if name not in CLAIMS:
             raise KeyError(f"no claim is called {name!r}")
-        value = CLAIMS[name].text()
-        return match[1] + (f"\n\n{value}\n\n" if "\n" in value else value) + match[4]
+        value = CLAIMS[name].text(*match[3].split())
+        return match[1] + (f"\n\n{value}\n\n" if "\n" in value else value) + match[5]
 
     return _PLACE.sub(fill, text)
 
@@ -76,7 +80,7 @@ def index_page() -> str:
         "Every measured number of the README and of these pages, the command that prints it and "
         "the committed file that holds it. `python docs/claims.py` writes the numbers into the "
         "pages; a test says that they are equal to the files. Terminal output in "
-        "[Your own graph](own-data.md) is recorded as it was printed.",
+        "[Your own graph](own-data.md) and [Scale](scale.md) is recorded as it was printed.",
         "",
         "| claim | stands in | command | file |",
         "|---|---|---|---|",
@@ -88,8 +92,8 @@ def index_page() -> str:
             if shown not in places.setdefault(name, []):
                 places[name].append(shown)
     for name, claim in CLAIMS.items():
-        value = claim.text()
-        about = claim.about if "\n" in value else f"{claim.about}: {value}"
+        value = "" if claim.has_words else claim.text()
+        about = f"{claim.about}: {value}" if value and "\n" not in value else claim.about
         where = ", ".join(places.get(name, []))
         lines.append(f"| {about} | {where} | `{claim.command}` | `results/{claim.file}` |")
     return "\n".join(lines) + "\n"
@@ -199,6 +203,142 @@ def _few(runs: int) -> str:
     return "" if runs >= 10 else f" ({runs} run{'s' if runs > 1 else ''})"
 
 
+_KINDS = {
+    "gnn": _GNNS,
+    "pgnn": _FOUR,
+    "pgnn-f": _FOUR[:2],
+    "pgnn-e": _FOUR[2:],
+    "pgnn-1l": _FOUR[::2],
+}
+
+
+@cache
+def _means(protocol: str) -> dict[tuple[str, str], float]:
+    """Return the mean test AUC of every cell, by its column and row."""
+    return {
+        (column, row.replace(" ", "_")): cell.mean
+        for table in _tables_of(protocol)
+        for (row, column), cell in table.cells.items()
+        if cell is not None
+    }
+
+
+def _paper_mean(column: str, row: str) -> float:
+    published = COLUMNS[column].published(row)
+    assert published is not None
+    return published[0]
+
+
+def _auc(protocol: str, column: str, row: str) -> str:
+    return f"{_means(protocol)[column, row]:.3f}"
+
+
+def _best(protocol: str, column: str, kind: str) -> float:
+    return max(_means(protocol)[column, row] for row in _KINDS[kind])
+
+
+def _best_auc(protocol: str, column: str, kind: str) -> str:
+    return f"{_best(protocol, column, kind):.3f}"
+
+
+def _gain(protocol: str, column: str, row: str) -> str:
+    """Return by how much a row, or the best of a kind, is above the best GNN."""
+    ours = _best(protocol, column, row) if row in _KINDS else _means(protocol)[column, row]
+    return f"{100 * (ours / _best(protocol, column, 'gnn') - 1):.0f}%"
+
+
+def _span(aucs: Iterable[float]) -> str:
+    aucs = list(aucs)
+    return f"{min(aucs):.3f} to {max(aucs):.3f}"
+
+
+def _change(column: str, row: str, protocol: str, change: str) -> str:
+    """Return the AUC of a cell with one thing changed, such as decoder=dot; or with none."""
+    changes = {} if change == "none" else dict([change.split("=")])
+    rows = _read("ablations.json")["rows"]
+    which = {"column": column, "model": row, "protocol": protocol, "change": changes}
+    return next(f"{row['mean']:.3f}" for row in rows if which.items() <= row.items())
+
+
+def _turned(column: str) -> str:
+    return f"{100 * _row('released_negatives.json', column=column)['share']:.1f}%"
+
+
+def _oracle(column: str) -> str:
+    return f"{_row('released_negatives.json', column=column)['oracle_auc']:.3f}"
+
+
+def _rounding() -> str:
+    row = _row("rounding.json", model="gat")
+    return (
+        f"ranked by such differences, a GAT reaches an AUC of {row['auc']:.3f} on Communities, and "
+        f"of {row['auc_in_double']:.3f} in double precision"
+    )
+
+
+# ---------------------------------------------------------------------- theory
+
+
+def _theory(part: str) -> Any:
+    return _read("theory.json")[part]["found"]
+
+
+def _proposition_table() -> str:
+    titles = {
+        "spider(1, 2, 3)": "tree with legs 1, 2, 3",
+        "spider(1, 2, 9)": "tree with legs 1, 2, 9",
+        "Frucht graph": "Frucht graph (3-regular, no symmetry)",
+    }
+    counts = ("nodes", "twins", "distinct_gin", "distinct_pgnn")
+    graphs = {title: _theory("proposition")[name] for name, title in titles.items()}
+    return _table(
+        ("graph", "nodes", "twins", "embeddings, GIN", "embeddings, P-GNN"),
+        ([title, *(str(graph[key]) for key in counts)] for title, graph in graphs.items()),
+    )
+
+
+def _joint_table() -> str:
+    joint = _theory("joint")
+
+    def cell(name: str) -> str:
+        return f"{joint[name]['mean']:.3f} ± {joint[name]['std']:.3f}"
+
+    layers = {"1l": "1 layer", "2l": "2 layers"}
+    rows = ([title, cell(f"shared_{key}"), cell(f"own_{key}")] for key, title in layers.items())
+    return _table(("", "shared sets", "own sets"), rows)
+
+
+def _complexity_table() -> str:
+    return _table(
+        ("nodes", "sets", "seconds", "MB"),
+        (
+            [
+                f"{row['nodes']:,}",
+                str(row["sets"]),
+                f"{row['seconds']:.4f}",
+                f"{row['peak_bytes'] / 1e6:.1f}",
+            ]
+            for row in _theory("complexity")["rows"]
+        ),
+    )
+
+
+def _growth() -> str:
+    found = _theory("complexity")
+    time, memory = found["seconds"], found["peak_bytes"]
+
+    def beside_fit(part: Mapping[str, Any]) -> str:
+        least, largest = part["least_and_largest_of_measured_over_fit"]
+        return f"{least:.2f} to {largest:.2f}"
+
+    return (
+        f"time grows as n^{time['measured_power_of_n']:.2f} and memory as "
+        f"n^{memory['measured_power_of_n']:.2f}; n log^2 n over the same range looks like "
+        f"n^{time['power_of_n_of_the_formula']:.2f}. Measured time is {beside_fit(time)} times the "
+        f"fitted c n log^2 n, memory {beside_fit(memory)} times"
+    )
+
+
 # ---------------------------------------------------------------------- speed
 
 
@@ -303,6 +443,82 @@ def _layer_table() -> str:
 
     head = ("nodes", "sets", "pgnn", "released", "times", "memory")
     return _table(head, map(line, _read("bench_layer.json")["rows"]))
+
+
+def _whole_layer_table() -> str:
+    """Return both ways of the layer and the released one, with their peaks of memory."""
+
+    def line(row: Mapping[str, Any]) -> list[str]:
+        ways = ("", "eager_", "released_")
+        seconds = [row[f"{way}seconds"] for way in ways]
+        peaks = [row[f"{way}peak_bytes"] for way in ways]
+        return [
+            f"{row['nodes']:,}",
+            str(row["sets"]),
+            *("-" if value is None else _seconds(value) for value in seconds),
+            _times(row["ratio"]),
+            *("-" if value is None else f"{value / 1e6:,.1f} MB" for value in peaks),
+            _times(row["peak_ratio"]),
+            f"{row['process_bytes'] / 1e9:.2f} GB",
+        ]
+
+    titles = ("nodes", "sets", "fused", "eager", "released", "times")
+    memory = ("fused", "eager", "released", "times", "whole process")
+    return _table((*titles, *memory), map(line, _read("bench_layer.json")["rows"]))
+
+
+def _layer_bounds_table() -> str:
+    def parts(row: Mapping[str, float], way: str) -> list[str]:
+        took, *bounds = (row[f"{way}{bound}_ns"] for bound in ("", "_arithmetic", "_memory"))
+        return [*(f"{value:.1f}" for value in (took, *bounds)), f"{took / max(bounds):.1f}x"]
+
+    bounds = ("arithmetic", "memory", "ratio")
+    return _table(
+        ("nodes", "forward", *bounds, "backward", *bounds),
+        (
+            [f"{row['nodes']:,}", *parts(row, "forward"), *parts(row, "backward")]
+            for row in _read("layer_bounds.json")["rows"]
+        ),
+    )
+
+
+def _dots() -> str:
+    row = _row("pair_dots.json", nodes=3000)
+    return (
+        f"at {row['nodes']:,} nodes, {row['sets']} sets and {row['pairs']:,} pairs gathered dot "
+        f"products and their scatter take {_seconds(row['gathered_seconds'])}, the kernel "
+        f"{_seconds(row['seconds'])} ({_times(row['ratio'])})"
+    )
+
+
+def _sweeps_table() -> str:
+    sizes = {"large": "large sets", "middling": "middling sets", "smallest": "smallest sets"}
+
+    def cell(graph: str, size: str) -> str:
+        row = _row("sweeps.json", graph=graph, sets=size)
+        sweeps, queue = row["sweeps_seconds"], row["queue_seconds"]
+        return f"{sweeps * 1e3:.1f} / {queue * 1e3:.1f} ms ({_times(queue / sweeps)})"
+
+    graphs = dict.fromkeys(row["graph"] for row in _read("sweeps.json")["rows"])
+    titles = ("90,000 nodes", *(f"{title}: sweeps / queue" for title in sizes.values()))
+    return _table(titles, ([graph, *(cell(graph, size) for size in sizes)] for graph in graphs))
+
+
+def _updates() -> str:
+    row = _row("bench_updates.json", nodes=1_000_000)
+    return (
+        f"distances to {row['sets']} sets are updated in place in {_seconds(row['seconds'])}, "
+        f"where a search takes {_seconds(row['search_seconds'])} ({row['ratio']:.0f} times as long)"
+    )
+
+
+def _read_csv() -> str:
+    rows = _read("read_csv.json")["rows"]
+    ours, numpy, networkx = (_seconds(row["processor_seconds"]) for row in rows)
+    return (
+        f"{ours}. networkx takes {networkx} ({_times(rows[-1]['ratio'])}), and numpy's `loadtxt`, "
+        f"which makes neither ids nor a graph, {numpy}"
+    )
 
 
 def _train_table() -> str:
@@ -512,6 +728,105 @@ CLAIMS = {
         "reproduction.jsonl",
         _ppi_table,
     ),
+    "auc": Claim(
+        "Mean test AUC of a cell",
+        "pgnn reproduce all --runs 10 --jobs 2 --resume",
+        "reproduction.jsonl",
+        _auc,
+        has_words=True,
+    ),
+    "paper": Claim(
+        "The paper's number of a cell",
+        "pgnn reproduce all --runs 10 --jobs 2 --resume",
+        "reproduction.md",
+        lambda column, row: f"{_paper_mean(column, row):.3f}",
+        has_words=True,
+    ),
+    "best": Claim(
+        "Mean test AUC of the best of several models",
+        "pgnn reproduce all --runs 10 --jobs 2 --resume",
+        "reproduction.jsonl",
+        _best_auc,
+        has_words=True,
+    ),
+    "range": Claim(
+        "Least and largest mean test AUC of several models",
+        "pgnn reproduce all --runs 10 --jobs 2 --resume",
+        "reproduction.jsonl",
+        lambda protocol, column, kind: _span(_means(protocol)[column, row] for row in _KINDS[kind]),
+        has_words=True,
+    ),
+    "paper-range": Claim(
+        "Least and largest number of the paper for several models",
+        "pgnn reproduce all --runs 10 --jobs 2 --resume",
+        "reproduction.md",
+        lambda column, kind: _span(_paper_mean(column, row) for row in _KINDS[kind]),
+        has_words=True,
+    ),
+    "gain": Claim(
+        "How far a model is above the best GNN",
+        "pgnn reproduce all --runs 10 --jobs 2 --resume",
+        "reproduction.jsonl",
+        _gain,
+        has_words=True,
+    ),
+    "change": Claim(
+        "Test AUC of a cell with one thing changed, three seeds",
+        "python benchmarks/ablations.py",
+        "ablations.json",
+        _change,
+        has_words=True,
+    ),
+    "turned": Claim(
+        "Negatives of the released code that are positives turned round",
+        "python benchmarks/released_negatives.py",
+        "released_negatives.json",
+        _turned,
+        has_words=True,
+    ),
+    "oracle": Claim(
+        "The most that a score can reach under protocol `released`",
+        "python benchmarks/released_negatives.py",
+        "released_negatives.json",
+        _oracle,
+        has_words=True,
+    ),
+    "rounding": Claim(
+        "What rounding alone is worth",
+        "python benchmarks/rounding.py",
+        "rounding.json",
+        _rounding,
+    ),
+    "theory-gap": Claim(
+        "Smallest gap between nodes in symmetric places, P-GNN",
+        "python docs/figures/theory.py --only symmetry",
+        "theory.json",
+        lambda: f"{_theory('symmetry')['smallest_gap_of_v1_v2_pgnn']:.3f}",
+    ),
+    "theory-proposition": Claim(
+        "How many nodes embeddings tell apart",
+        "python docs/figures/theory.py --only proposition",
+        "theory.json",
+        _proposition_table,
+    ),
+    "theory-joint": Claim(
+        "Test AUC with shared and with own anchor-sets",
+        "python docs/figures/theory.py --only joint",
+        "theory.json",
+        _joint_table,
+    ),
+    "theory-complexity": Claim(
+        "Time and memory of a forward pass by the number of nodes",
+        "python docs/figures/theory.py --only complexity",
+        "theory.json",
+        _complexity_table,
+    ),
+    "theory-growth": Claim(
+        "How a forward pass grows",
+        "python docs/figures/theory.py --only complexity",
+        "theory.json",
+        _growth,
+    ),
     "distances-table": Claim(
         "Distances to anchor-sets beside scipy",
         "pgnn bench distances --json",
@@ -565,6 +880,42 @@ CLAIMS = {
         "pgnn bench layer --json",
         "bench_layer.json",
         lambda: _seconds(_row("bench_layer.json", nodes=20_000)["seconds"]),
+    ),
+    "layer-whole-table": Claim(
+        "One layer beside the eager path and the released formulation, with memory",
+        "pgnn bench layer --json",
+        "bench_layer.json",
+        _whole_layer_table,
+    ),
+    "layer-bounds": Claim(
+        "What bounds the layer",
+        "python benchmarks/layer_bounds.py",
+        "layer_bounds.json",
+        _layer_bounds_table,
+    ),
+    "pair-dots": Claim(
+        "Dot products of pairs, forward and backward",
+        "python benchmarks/pair_dots.py",
+        "pair_dots.json",
+        _dots,
+    ),
+    "sweeps-table": Claim(
+        "Sweeps beside queues",
+        "python benchmarks/sweeps.py",
+        "sweeps.json",
+        _sweeps_table,
+    ),
+    "updates": Claim(
+        "After 100 of ten million edges arrived",
+        "pgnn bench updates --nodes 1000000 --edges 10000000 --added 100 --json",
+        "bench_updates.json",
+        _updates,
+    ),
+    "read-csv": Claim(
+        "Reading a CSV file of 10 million edges",
+        "python benchmarks/read_csv.py",
+        "read_csv.json",
+        _read_csv,
     ),
     "scale-table": Claim(
         "Train, evaluate and predict by size",

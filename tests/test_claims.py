@@ -5,6 +5,21 @@ import re
 import claims
 import pytest
 
+# Settings, examples, limits and what the paper says, by page; everything else is a claim.
+NOT_MEASURED = {
+    "gallery.md": {"80%"},
+    "links.md": {"80%"},
+    "migration.md": {"0.01"},
+    "models.md": {"256 times", "0.15"},
+    "options.md": {"95%", "0.25", "80%", "0.15"},
+    "own-data.md": {"80%", "3 MB"},
+    "peers.md": {"1.23"},
+    "performance.md": {"8 MB", "64 MB"},
+    "reproduction.md": {"20%", "10%", "0.01", "66%", "0.620", "18%", "39%"},
+    "scale.md": {"4GB", "500MB", "600MB"},
+    "theory.md": {"1%", "0.01"},
+}
+
 
 def test_pages_say_what_the_files_hold():
     for page in claims.pages():
@@ -34,9 +49,15 @@ def test_an_unknown_claim_is_an_error():
         claims.filled("<!-- claim:nothing -->1<!-- /claim -->")
 
 
-def test_readme_has_no_measured_number_outside_of_claims():
-    text = claims._PLACE.sub("", (claims.ROOT / "README.md").read_text())
-    text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
-    text = re.sub(r"`[^`\n]*`|^ {4}.*$|\]\([^)]*\)", "", text, flags=re.MULTILINE)
-    measured = r"\b\d[\d,.]*\s?(?:x|ms|s|seconds|minutes|GB|MB|%|times)\b|(?<!\d)0?\.\d{2,}"
-    assert re.findall(measured, text) == []
+def test_pages_have_no_measured_number_outside_of_claims():
+    measured = r"\b\d[\d,.]*(?:x|\s?(?:ms|ns|s|seconds|minutes|kB|MB|GB|times)\b|%)"
+    pattern = re.compile(rf"{measured}|(?<![\d.])[01]?\.\d{{2,}}\b(?!\.\d)")
+    for page in claims.pages():
+        text = claims._PLACE.sub("", page.read_text())
+        text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+        text = re.sub(r"`[^`\n]*`|^ {4}.*$|\]\([^)]*\)", "", text, flags=re.MULTILINE)
+        unbound = set(pattern.findall(text)) - NOT_MEASURED.get(page.name, set())
+        assert not unbound, (
+            f"{page.name}: write these as claims of docs/claims.py, or leave them out; those that "
+            "were not measured belong into NOT_MEASURED"
+        )

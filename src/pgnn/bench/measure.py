@@ -10,13 +10,15 @@ from collections.abc import Callable
 from typing import Any
 
 
-def best_time(call: Callable[[], Any], repeats: int) -> float:
-    """Return the least wall-clock time of several calls."""
+def best_time(
+    call: Callable[[], Any], repeats: int, *, clock: Callable[[], float] = time.perf_counter
+) -> float:
+    """Return the least time of several calls, by the wall's clock or `time.process_time`."""
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = clock()
         call()
-        times.append(time.perf_counter() - start)
+        times.append(clock() - start)
     return min(times)
 
 
