@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
+from collections import UserList, deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import ArrayLike
 
+import pgnn
 from pgnn import Graph, PGNNError, checks
 from pgnn.errors import Parameter
 
@@ -165,7 +169,7 @@ def test_checked_lets_in_what_the_annotations_say(arguments):
         ({"pairs": "01"}, "pairs must be an array or None (got '01')"),
         ({"weights": {"a": "x"}}, "weights must be a mapping from text to a number or None"),
         ({"ends": ("a",)}, "ends must be a tuple of (text, text) (got ('a',))"),
-        ({"path": 3}, "path must be text or a Path (got 3)"),
+        ({"path": 3}, "path must be a path (got 3)"),
         ({"rng": None}, "rng must be an integer or a Generator (got None)"),
         ({"progress": 3}, "progress must be a function or None (got 3)"),
         ({"unseen": np.zeros(2)}, "unseen must be a tensor or None (got ndarray of shape [2])"),
@@ -227,3 +231,52 @@ def test_channels_are_positive_and_fit_the_memory(width):
     checks.channels(in_channels=3, out_channels=4)
     with pytest.raises(PGNNError, match="in_channels"):
         checks.channels(in_channels=width, out_channels=4)
+
+
+class NoPath:
+    def __fspath__(self):
+        return 7
+
+
+@pytest.mark.parametrize("path", ["a\0b", "a" * 300, "\ud800", Path("b" * 300), NoPath()])
+def test_what_cannot_be_a_path_is_refused_before_the_system_sees_it(path):
+    @checks.checked
+    def read(path: str | Path, folder: str | None = None) -> Any:
+        return path, folder
+
+    with pytest.raises(PGNNError, match=r"^path must be a path \(got "):
+        read(path)
+    assert read("edges.csv", "a" * 300) == ("edges.csv", "a" * 300)  # any text
+
+
+@pytest.mark.parametrize("kind", [UserList, deque, lambda items: memoryview(bytes(items))])
+def test_items_of_every_sequence_are_checked(kind):
+    @checks.checked
+    def join(parts: Sequence[Graph]) -> int:
+        return len(parts)
+
+    with pytest.raises(PGNNError, match="parts must be a sequence, each a Graph"):
+        join(kind([1]))
+
+
+def test_integers_of_hundreds_of_digits_are_no_numbers():
+    for value in (10**400, -(10**5000)):
+        with pytest.raises(PGNNError, match="scale must be a finite number"):
+            checks.number("scale", value)
+        with pytest.raises(PGNNError, match=r"rows must be an integer \(got"):
+            pgnn.datasets.grid(value, 2)
+
+
+def test_small_integers_of_numpy_do_not_overflow():
+    assert pgnn.datasets.grid(np.uint8(200), np.uint8(2)).num_nodes == 400
+    assert pgnn.datasets.communities(np.uint8(20), np.uint8(20), rng=0).num_nodes == 400
+
+
+def test_tensors_that_no_kernel_can_read_are_refused():
+    decoder, z = pgnn.nn.DotDecoder(), torch.ones(3, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        odd = [torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]), z.to_sparse_csr()]
+    for pairs in odd:
+        with pytest.raises(PGNNError, match=r"pairs must be a tensor \(got .*; make it dense"):
+            decoder(z, pairs)

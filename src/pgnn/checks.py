@@ -10,6 +10,7 @@ import ast
 import math
 import os
 import reprlib
+import sys
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -43,19 +44,22 @@ def integer(name: str, value: Any, *, at_least: int, at_most: int | None = None)
     wrong = isinstance(value, bool) or not isinstance(value, int | np.integer)
     if wrong or value < at_least:
         kind = "a positive integer" if at_least == 1 else f"an integer of at least {at_least}"
-        raise PGNNError(Parameter(name), f" must be {kind} (got {value!r})")
+        raise PGNNError(Parameter(name), f" must be {kind} (got {shown(value)})")
     if at_most is not None and value > at_most:
-        raise PGNNError(Parameter(name), f" must be at most {at_most:,} (got {value})")
+        raise PGNNError(Parameter(name), f" must be at most {at_most:,} (got {shown(value)})")
     return int(value)
 
 
 def number(name: str, value: Any) -> float:
     """Return a finite number."""
     real = int | float | np.integer | np.floating
-    wrong = isinstance(value, bool) or not isinstance(value, real)
-    if wrong or not math.isfinite(value):
-        raise PGNNError(Parameter(name), f" must be a finite number (got {value!r})")
-    return float(value)
+    try:
+        finite = float(value) if isinstance(value, real) else math.nan
+    except OverflowError:  # an integer of hundreds of digits
+        finite = math.inf
+    if isinstance(value, bool) or not math.isfinite(finite):
+        raise PGNNError(Parameter(name), f" must be a finite number (got {shown(value)})")
+    return finite
 
 
 def share(name: str, value: Any) -> float:
@@ -99,7 +103,8 @@ def fits_memory(name: str, value: Any, num_bytes: int) -> None:
     if num_bytes > total_memory():
         raise PGNNError(
             Parameter(name),
-            f" = {value} needs {num_bytes / 2**30:,.0f} GiB of memory, and this machine has "
+            f" = {value if isinstance(value, str) else shown(value)} needs "
+            f"{shown(-(-num_bytes // 2**30))} GiB of memory, and this machine has "
             f"{total_memory() / 2**30:,.1f}; use less",
         )
 
@@ -109,7 +114,7 @@ def numbers(name: str, value: Any, dtype: Any = np.float64) -> np.ndarray[Any, A
     try:
         with np.errstate(all="ignore"):
             return np.asarray(value, dtype=dtype)
-    except (TypeError, ValueError, RuntimeError, OverflowError) as error:  # of tensors, too
+    except NO_ARRAY as error:
         raise PGNNError(Parameter(name), f" must be an array of numbers ({error})") from error
 
 
@@ -119,6 +124,10 @@ def channels(**widths: Any) -> None:
     name = max(largest, key=lambda name: largest[name])
     others = [width for other, width in largest.items() if other != name]
     fits_memory(name, largest[name], 8 * largest[name] * max(others, default=largest[name]))
+
+
+NO_ARRAY = (TypeError, ValueError, RuntimeError, OverflowError, MemoryError)
+"""What `np.asarray` raises for a value that is no array; RuntimeError is of tensors."""
 
 
 @cache
@@ -180,7 +189,9 @@ def checked(function: _Checked) -> _Checked:
         for name, value in [*zip(names, args, strict=False), *kwargs.items()]:
             if name in kinds and not tests[name](value):
                 kind = _either(kinds[name].words)
-                hint = "; use torch.as_tensor" if kind == "a tensor" else ""
+                hint = ""
+                if kind == "a tensor":
+                    hint = "; make it dense" if _is_a("Tensor", value) else "; use torch.as_tensor"
                 raise PGNNError(Parameter(name), f" must be {kind} (got {shown(value)}){hint}")
 
     @wraps(function)
@@ -319,12 +330,21 @@ def _of_class(name: str, value: Any, parts: Sequence[Kind]) -> Kind:
 
 def _is_a(name: str, got: Any, library: str = "") -> bool:
     """Return whether a value is of a class of this name, which need not be imported."""
+    kind: Any = type(got)
+    return _has_base(kind, name, library)
+
+
+@cache
+def _has_base(kind: Any, name: str, library: str) -> bool:
     return any(
-        kind.__name__ == name and kind.__module__.startswith(library) for kind in type(got).__mro__
+        base.__name__ == name and base.__module__.startswith(library) for base in kind.__mro__
     )
 
 
 def _union(kinds: Sequence[Kind]) -> Kind:
+    text, path = _KINDS["str"], _KINDS["Path"]
+    if text in kinds and (path in kinds or _PATH in kinds):  # a path, but not any text
+        kinds = [_PATH, *(kind for kind in kinds if kind not in (text, path, _PATH))]
     tests = [kind.holds for kind in kinds]
     if len(tests) == 2:  # most are
         first, second = tests
@@ -358,7 +378,9 @@ def _sequence(parts: Sequence[Kind]) -> Kind:
             return got.ndim > 0 and (test is None or (len(got) > 0 and test(got[0])))
         if isinstance(got, range):
             return test is None or all(map(test, got[:1]))
-        return isinstance(got, Sequence) and not isinstance(got, _TEXTS)
+        if not isinstance(got, Sequence) or isinstance(got, _TEXTS):
+            return False
+        return test is None or all(map(test, got))
 
     return Kind(holds, (f"a sequence{words}",))
 
@@ -367,10 +389,10 @@ def _iterable(parts: Sequence[Kind]) -> Kind:
     test, words = _first(parts)
 
     def holds(got: Any) -> bool:
-        if isinstance(got, _SEQUENCES):
-            return test is None or all(map(test, got))
         if isinstance(got, np.ndarray):
             return got.ndim > 0 and (test is None or all(map(test, got[:1])))
+        if isinstance(got, Sequence) and not isinstance(got, _TEXTS):  # can be read twice
+            return test is None or all(map(test, got))
         return hasattr(type(got), "__iter__") and not isinstance(got, (*_TEXTS, type))
 
     return Kind(holds, (f"a sequence{words}",))
@@ -402,7 +424,7 @@ def _tuple(parts: Sequence[Kind]) -> Kind:
 
 def _mapping(parts: Sequence[Kind]) -> Kind:
     def holds(got: Any) -> bool:
-        if not isinstance(got, Mapping):
+        if not isinstance(got, Mapping) or hasattr(type(got), "shape"):  # of scipy: a matrix
             return False
         if len(parts) < 2:
             return True
@@ -421,21 +443,24 @@ def _first(parts: Sequence[Kind]) -> tuple[_Test | None, str]:
 
 
 # Tuples: `int | float` would be made anew at every call, and takes longer than all else here.
-_INTEGERS = (int, np.integer)
-_NUMBERS = (int, float, np.integer, np.floating)
+_FLOATS = (float, np.floating)
+_LARGEST = 1 << 1000  # integers beyond it are no floats either, and cannot be printed
 _ARRAYS = (np.ndarray, list, tuple, int, float, np.generic, range)
 _PATHS = (str, os.PathLike)
 _SEQUENCES = (list, tuple)
 _TEXTS = (str, bytes)
 _NAMES = (str, int)
+_LONGEST_NAME = 255  # bytes of a file's name, on all common systems
 
 
 def _is_integer(got: Any) -> bool:
-    return type(got) is int or (isinstance(got, _INTEGERS) and not isinstance(got, bool))
+    if isinstance(got, int):
+        return not isinstance(got, bool) and -_LARGEST < got < _LARGEST
+    return isinstance(got, np.integer)
 
 
 def _is_number(got: Any) -> bool:
-    return type(got) is float or (isinstance(got, _NUMBERS) and not isinstance(got, bool))
+    return type(got) is float or isinstance(got, _FLOATS) or _is_integer(got)
 
 
 def _is_truth(got: Any) -> bool:
@@ -445,13 +470,31 @@ def _is_truth(got: Any) -> bool:
 def _is_array_like(got: Any) -> bool:
     if isinstance(got, _ARRAYS):
         return True
-    # Also of torch, pandas and polars; a class itself has it too.
-    return hasattr(got, "__array__") and not isinstance(got, type)
+    return hasattr(type(got), "__array__")  # also of torch, pandas and polars
+
+
+def is_path(got: Any) -> bool:
+    """Return whether a value can be the path of a file; there need not be one."""
+    if not isinstance(got, _PATHS):
+        return False
+    try:
+        name = os.fsencode(got)
+    except (TypeError, ValueError):  # of a class of the user's, or no valid Unicode
+        return False
+    return b"\0" not in name and max(map(len, name.split(b"/"))) <= _LONGEST_NAME
+
+
+def is_dense_tensor(got: Any) -> bool:
+    """Return whether a value is a tensor whose numbers lie in one block of memory."""
+    if not _is_a("Tensor", got):
+        return False
+    dense = sys.modules["torch"].strided  # whoever has a tensor has imported it
+    return bool(got.layout is dense and not got.is_nested and not got.is_quantized)
 
 
 _ANYTHING = Kind(lambda got: True, ("anything",))  # noqa: ARG005 - whatever it is
 _NONE = Kind(lambda got: got is None, ("None",))
-_PATH = Kind(lambda got: isinstance(got, _PATHS), ("a path",))
+_PATH = Kind(is_path, ("a path",))
 _ARRAY = Kind(_is_array_like, ("an array",))
 _KINDS = {
     "int": Kind(_is_integer, ("an integer",)),
@@ -462,11 +505,11 @@ _KINDS = {
     "object": _ANYTHING,
     "ArrayLike": _ARRAY,
     "NDArray": _ARRAY,
-    "Path": Kind(lambda got: isinstance(got, Path), ("a Path",)),
+    "Path": Kind(lambda got: isinstance(got, Path) and is_path(got), ("a Path",)),
     "PathLike": _PATH,
     "StrPath": _PATH,
     "Callable": Kind(callable, ("a function",)),
-    "Tensor": Kind(lambda got: _is_a("Tensor", got), ("a tensor",)),
+    "Tensor": Kind(is_dense_tensor, ("a tensor",)),
     # What these may be is long; the one function that reads them says so.
     "Frame": _ANYTHING,
     "GraphLike": _ANYTHING,
@@ -484,15 +527,16 @@ _HOLDERS = {
 
 def shown(value: Any) -> str:
     """Return a value in few words, whatever it is, for a message."""
-    shape = getattr(value, "shape", None)
     kind = type(value).__name__
-    if isinstance(shape, tuple) and shape:
-        return f"{kind} of shape {list(shape)}"
     try:
+        shape = getattr(value, "shape", None)
+        if isinstance(shape, tuple) and shape:
+            return f"{kind} of shape {list(shape)}"
         text = _short.repr(value)
     except Exception:  # of a class of the user's
-        return f"a {kind}"
-    return text if text.isprintable() and len(text) <= 80 else f"a {kind}"
+        text = ""
+    article = "an" if kind[:1] in "aeiouAEIOU" else "a"
+    return text if 0 < len(text) <= 80 and text.isprintable() else f"{article} {kind}"
 
 
 _short = reprlib.Repr()

@@ -110,6 +110,11 @@ class AddAnchorDistances(BaseTransform):  # type: ignore[misc]
         self._worker_seed: int | None = None
         self._last_num_sets: int | None = None
 
+    def __call__(self, data: Any) -> Any:
+        """Check what PyG copies, and copy and change it."""
+        _check_data(data)
+        return super().__call__(data)
+
     @checked
     def forward(self, data: Any) -> Any:
         """Add the attributes to a copy of a `Data` or `Batch` that PyG has made."""
@@ -223,11 +228,15 @@ def _check_same_nodes(nearest: Tensor, distance: Tensor, num_nodes: int | None) 
         )
 
 
-def _graph_of(data: Any, weighted: bool) -> Graph:
+def _check_data(data: Any) -> None:
     if not isinstance(data, Data):
         raise PGNNError(
             f"AddAnchorDistances needs a homogeneous Data or Batch (got {type(data).__name__})"
         )
+
+
+def _graph_of(data: Any, weighted: bool) -> Graph:
+    _check_data(data)
     if data.edge_index is None:
         raise PGNNError("data.edge_index is missing; AddAnchorDistances reads the edges from it")
     structure = Data(edge_index=data.edge_index, num_nodes=data.num_nodes)

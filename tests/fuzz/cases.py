@@ -3,12 +3,21 @@
 import os
 import random
 import shutil
+import threading
 import traceback
 import warnings
+from array import array
+from collections import Counter, UserList, deque
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from io import BytesIO, StringIO
 from pathlib import Path
 
 import mutators
 from calls import public_calls
+
+from pgnn.checks import shown
 
 CLEAR = ("ok", "refused")
 
@@ -23,6 +32,10 @@ def outcome_of(call):
             call()
     except PGNNError:
         return "refused"
+    except OSError as error:
+        if error.filename is not None:  # which file, and why it cannot be read
+            return "refused"
+        return f"{type(error).__name__}: {error}"
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         if type(error) is TypeError and " must be " in str(error) and "/pgnn/" in where.filename:
@@ -132,7 +145,9 @@ def one_call(number, folder):
     rng = random.Random(f"call {number}")
     name, function, arguments = rng.choice(public_calls(folder))
     arguments = dict(arguments)
-    pool = wrong_values(folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch does not like some of them
+        pool = wrong_values(folder)
     for key in rng.sample(sorted(arguments), min(len(arguments), rng.choice((1, 1, 2)))):
         near = rng.random() < 0.5  # of the right kind, and so past the door
         value = mutators.mutated_argument(rng, arguments[key]) if near else None
@@ -140,8 +155,8 @@ def one_call(number, folder):
     outcome = outcome_of(lambda: function(**arguments))
     if outcome in CLEAR:
         return outcome
-    shown = {key: repr(value)[:80] for key, value in arguments.items()}
-    return f"{outcome[:200]} from {name} of {shown}"
+    values = {key: shown(value) for key, value in arguments.items()}
+    return f"{outcome[:200]} from {name} of {values}"
 
 
 def wrong_values(folder):
@@ -182,6 +197,75 @@ def wrong_values(folder):
         torch.zeros(20, 2, requires_grad=True),
         torch.zeros(3).to_sparse(),
         *(bad, sp.eye_array(3), graph, [[0], [99]], [[0, 1.5]], ["a", "b"], pipe),
+        *odd_objects(),
+        *odd_arrays(),
+    ]
+
+
+class Liar:
+    """Has a length, a path and an array, until somebody wants one of them."""
+
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, place):
+        raise KeyError(place)
+
+    def __fspath__(self):
+        return 7
+
+    def __array__(self, *_, **__):
+        raise RuntimeError("no array")
+
+    def __index__(self):
+        raise RuntimeError("no integer")
+
+
+def odd_objects():
+    """Return numbers, texts and containers that are not what one expects of them."""
+    endless, deep = [], []
+    endless.append(endless)
+    for _ in range(5000):
+        deep = [deep]
+    return [
+        *(Liar(), endless, deep, Ellipsis, slice(3), int, (each for each in range(3)), iter([])),
+        *(Decimal("NaN"), Decimal(3), Fraction(1, 3), date(2020, 1, 1), 10**400, -(10**5000)),
+        *(1e308, 5e-324, -0.0, 2**53 + 1, -(2**63), memoryview(b"abc"), bytearray(b"abc")),
+        *(array("d", [1, 2]), deque([1, 2]), Counter("ab"), UserList([1]), frozenset([1])),
+        *("a" * 10**6, "\ud800", "\x00", "../../etc", "1e400", "nan", " ", "\n", b"\xff"),
+        *(Path("\x00"), Path("/"), Path("a" * 250), Path("a" * 5000), {0: 1}, {"a": {"b": []}}),
+        *(BytesIO(b"1"), StringIO("a"), threading.Lock()),
+    ]
+
+
+def odd_arrays():
+    """Return arrays, matrices, tensors and tables of kinds that few functions have thought of."""
+    import networkx as nx
+    import numpy as np
+    import polars as pl
+    import scipy.sparse as sp
+    import torch
+
+    import pgnn
+
+    return [
+        *(np.datetime64("NaT"), np.float16(3), np.int8(-1), np.uint8(200), np.uint64(2**64 - 1)),
+        *(np.array(5), np.array(np.nan), np.zeros((0, 2)), np.zeros((20, 0)), np.zeros((1,) * 30)),
+        *(np.zeros(20, dtype=kind) for kind in ("M8[s]", "S3", "V7", "g", "c16", "i4,f8")),
+        np.ma.masked_array(np.arange(20), mask=True),
+        np.broadcast_to(np.int64(1), (2**40,)),
+        *(sp.coo_array(np.eye(3)), sp.lil_array(np.eye(20)), sp.dok_array((3, 3))),
+        *(sp.csr_array(np.eye(20) * np.nan), sp.csr_array(np.eye(20), dtype=complex)),
+        *(nx.path_graph(20), nx.MultiDiGraph([(0, 1), (0, 1)]), nx.Graph()),
+        *(pl.DataFrame({"a": [1]}), pl.Series([1, 2]), np.random.RandomState(0)),
+        *(pgnn.sample_anchor_sets(n, num_sets=2, rng=0) for n in (3, 20)),
+        *(torch.zeros(20, 16, device="meta"), torch.zeros(20, 16, dtype=torch.bfloat16)),
+        *(torch.zeros(0), torch.tensor(3), torch.tensor(float("nan")), torch.zeros(20, 16).t()),
+        *(torch.zeros(20, 16, dtype=kind) for kind in (torch.complex64, torch.bool, torch.uint16)),
+        torch.zeros(20, 16).to_sparse_csr(),
+        torch.nested.nested_tensor([torch.zeros(2), torch.zeros(3)]),
+        torch.quantize_per_tensor(torch.zeros(20, 16), 0.1, 0, torch.qint8),
+        *(torch.nn.Linear(2, 2), torch.Generator(), torch.device("cpu")),
     ]
 
 

@@ -53,7 +53,7 @@ def measure(num_nodes: int, num_edges: int, added: int, num_threads: int | None 
     """
     for name, count in (("num_nodes", num_nodes), ("added", added)):
         positive_integer(name, count)
-    integer("num_edges", num_edges, at_least=0)
+    num_edges = integer("num_edges", num_edges, at_least=0)
     _measure(*_WARM_UP, 1, num_threads, num_sets=_WARM_UP_SETS)
     return _measure(num_nodes, num_edges, added, num_threads)
 

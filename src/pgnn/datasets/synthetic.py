@@ -20,8 +20,8 @@ def grid(rows: int = 20, columns: int = 20) -> Graph:
         >>> grid(2, 3)
         Graph(num_nodes=6, num_edges=7, num_features=1)
     """
-    positive_integer("rows", rows)
-    positive_integer("columns", columns)
+    rows = positive_integer("rows", rows)
+    columns = positive_integer("columns", columns)
     fits_memory("rows" if rows > columns else "columns", max(rows, columns), 60 * rows * columns)
     node = np.arange(rows * columns).reshape(rows, columns)
     across = np.stack([node[:, :-1].ravel(), node[:, 1:].ravel()], axis=1)
@@ -62,8 +62,8 @@ def communities(
         >>> communities(rng=0)
         Graph(num_nodes=400, num_edges=3800, num_features=1, num_classes=20)
     """
-    integer("num_communities", num_communities, at_least=2)
-    integer("size", size, at_least=3)
+    num_communities = integer("num_communities", num_communities, at_least=2)
+    size = integer("size", size, at_least=3)
     if isinstance(rewire, bool) or not isinstance(rewire, int | float) or not 0 <= rewire <= 1:
         raise PGNNError(Parameter("rewire"), f" must be a probability from 0 to 1 (got {rewire!r})")
     generator = as_generator(rng)

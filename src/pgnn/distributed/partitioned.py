@@ -116,7 +116,7 @@ class PartitionedGraph:
     @checked
     def neighbors(self, place: int) -> NDArray[np.int32]:
         """Return the sorted neighbours of the own node at a place, counted from `first`."""
-        integer("place", place, at_least=0, at_most=self.num_own - 1)
+        place = integer("place", place, at_least=0, at_most=self.num_own - 1)
         local = self.indices[self.indptr[place] : self.indptr[place + 1]].astype(np.int64)
         nodes = np.where(local < self.num_own, local + self.first, 0)
         away = local >= self.num_own

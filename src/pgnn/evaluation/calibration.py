@@ -137,7 +137,7 @@ def reliability(
     labels: ArrayLike, chances: ArrayLike, *, num_bins: int = NUM_BINS
 ) -> list[ReliabilityBin]:
     """Return the bins of a reliability diagram that have pairs, lowest chances first."""
-    checks.positive_integer("num_bins", num_bins)
+    num_bins = checks.positive_integer("num_bins", num_bins)
     truth, values = _check(labels, chances)
     place = np.minimum((values * num_bins).astype(np.int64), num_bins - 1)
     return [

@@ -289,7 +289,7 @@ def hits_at(k: int, labels: ArrayLike, scores: ArrayLike) -> float:
         >>> hits_at(1, [1, 1, 0, 0], [0.9, 0.2, 0.5, 0.1])
         0.5
     """
-    checks.positive_integer("k", k)
+    k = checks.positive_integer("k", k)
     return float((_ranks(labels, scores) <= k).mean())
 
 

@@ -55,7 +55,7 @@ def run_on_processes(
     Raises:
         PGNNError: If there is no process to run them on, or a job raises it.
     """
-    positive_integer("num_processes", num_processes)
+    num_processes = positive_integer("num_processes", num_processes)
     # Spawned, not forked: the thread pools of torch and numba do not survive a fork.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(num_processes, context, initializer=_one_thread) as pool:

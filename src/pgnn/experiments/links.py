@@ -162,7 +162,7 @@ def reproduce_links(
         PGNNError: If a name is unknown, a graph cannot be read, there are stored runs and `resume`
             is False, or node2vec is asked for by name and cannot be run.
     """
-    positive_integer("runs", runs)
+    runs = positive_integer("runs", runs)
     why_no_peer = node2vec.why_not() if models is None or NODE2VEC in models else None
     groups = _groups(models, why_no_peer)
     for protocol in protocols:

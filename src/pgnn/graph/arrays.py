@@ -210,19 +210,16 @@ def check_lengths(longest: int, count: int) -> None:
 
 def _id_array(node_ids: ArrayLike) -> NDArray[Any]:
     """Return ids as int64 or strings where they are all of one of these kinds, else as objects."""
-    if hasattr(node_ids, "__array__"):  # a tensor or a series holds scalars of its own kind
-        try:
-            node_ids = np.asarray(node_ids)
-        except (TypeError, ValueError, RuntimeError) as error:
-            raise PGNNError(Parameter("node_ids"), f" must be a list of ids ({error})") from error
-    if isinstance(node_ids, np.ndarray) and node_ids.ndim == 1 and node_ids.dtype != object:
-        if np.issubdtype(node_ids.dtype, np.integer):
-            fits = node_ids.dtype != np.uint64 or node_ids.max(initial=0) <= _LARGEST
-            return node_ids.astype(np.int64 if fits else str)
-        return node_ids.astype(str)
     try:
+        if hasattr(type(node_ids), "__array__"):  # tensors and series hold scalars of their own
+            node_ids = np.asarray(node_ids)
+        if isinstance(node_ids, np.ndarray) and node_ids.ndim == 1 and node_ids.dtype != object:
+            if np.issubdtype(node_ids.dtype, np.integer):
+                fits = node_ids.dtype != np.uint64 or node_ids.max(initial=0) <= _LARGEST
+                return node_ids.astype(np.int64 if fits else str)
+            return node_ids.astype(str)
         values = list(node_ids)  # type: ignore[arg-type]
-    except (TypeError, ValueError, RuntimeError) as error:
+    except checks.NO_ARRAY as error:
         raise PGNNError(Parameter("node_ids"), f" must be a list of ids ({error})") from error
     if all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in values):
         try:

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgnn.checks import checked
+from pgnn.checks import NO_ARRAY, checked, is_path, shown
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.graph.arrays import as_node_ids, as_written_ids
@@ -37,8 +37,8 @@ StrPath = str | os.PathLike[str]
 
 def as_path(path: StrPath, parameter: str) -> Path:
     """Return what was passed for the path of a file as one."""
-    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
-        raise PGNNError(Parameter(parameter), f" must be the path of a file (got {path!r})")
+    if not is_path(path) or not os.fspath(path):
+        raise PGNNError(Parameter(parameter), f" must be the path of a file (got {shown(path)})")
     return Path(path)
 
 
@@ -279,7 +279,7 @@ def _as_floats(values: ArrayLike, parameter: str, length: int | None = None) -> 
     try:
         array = np.asarray(values)
         array = array.astype(np.result_type(array.dtype, np.float32), copy=False)
-    except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError: a tensor with gradient
+    except NO_ARRAY as error:
         raise PGNNError(name, f" must be an array of numbers ({error})") from error
     if not np.issubdtype(array.dtype, np.floating):
         raise PGNNError(name, f" must be real numbers (got dtype {array.dtype})")
@@ -318,6 +318,9 @@ def write_columns(
         PGNNError: If it cannot be written, or a table has no columns.
     """
     suffix = check_writable(path)
+    for name, column in (columns | arrays).items():
+        if not isinstance(column, np.ndarray):
+            raise PGNNError(Parameter(name), f" must be an array (got {shown(column)})")
     if suffix != ".npz" and not columns:
         raise PGNNError(Parameter("columns"), " must hold at least one column (got none)")
     if suffix == ".parquet":

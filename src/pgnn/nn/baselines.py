@@ -211,6 +211,7 @@ class GIN(Baseline):
 
     def make_layer(self, in_channels: int, out_channels: int) -> Any:
         """Return PyG's GINConv around a two-layer MLP."""
+        channels(out_channels=out_channels)  # from one of its layers to the next
         from torch_geometric.nn import GINConv
 
         return GINConv(

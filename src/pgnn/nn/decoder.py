@@ -62,6 +62,7 @@ class PairDecoder(nn.Module):
         Raises:
             PGNNError: As for `forward`.
         """
+        _check(z, pairs)
         _check_labels(pairs, labels, weights)
         logits = self(z, pairs)
         labels, weights = labels.to(logits.dtype), weights.to(logits.dtype)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pgnn import checks
-from pgnn.checks import integer
+from pgnn.checks import integer, is_dense_tensor, shown
 from pgnn.errors import Parameter, PGNNError
 
 _NUM_LEVELS = 256
@@ -437,6 +437,14 @@ def _tensor(value: Any, *, share: bool = True) -> Tensor:
         raise PGNNError(f"an array of numbers is needed ({error})") from error
 
 
+def _on_cpu(value: Any) -> Tensor:
+    """Return a tensor whose numbers can be read."""
+    tensor = _tensor(value)
+    if tensor.is_meta or not is_dense_tensor(tensor):
+        raise PGNNError(f"a dense tensor with numbers is needed (got {shown(value)})")
+    return tensor.cpu()
+
+
 class _Writable:
     """An array that says that it may be written to: torch warns of others, and has no such type."""
 
@@ -461,7 +469,7 @@ def _flat(sets: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
 
 
 def _integers(nodes: Any) -> NDArray[np.int64]:
-    tensor = _tensor(nodes).cpu()
+    tensor = _on_cpu(nodes)
     if tensor.ndim != 1 or (tensor.numel() and tensor.dtype not in _INTEGERS):
         raise PGNNError(
             f"a set must be a list of nodes (got {tensor.dtype} of shape {list(tensor.shape)})"
@@ -472,7 +480,7 @@ def _integers(nodes: Any) -> NDArray[np.int64]:
 def _graph_of_nodes(batch: Any, num_nodes: int) -> NDArray[np.int64]:
     if batch is None:
         return np.zeros(num_nodes, dtype=np.int64)
-    graph = _tensor(batch).cpu().long().numpy()
+    graph = _on_cpu(batch).long().numpy()
     if graph.shape != (num_nodes,):
         raise PGNNError(
             Parameter("batch"), f" must have shape [{num_nodes}] (got {list(graph.shape)})"

@@ -89,7 +89,7 @@ def pair_positions(
         >>> bool(near[1] < far[1])
         True
     """
-    checks.positive_integer("num_draws", num_draws)
+    num_draws = checks.positive_integer("num_draws", num_draws)
     checked = as_pairs(pairs, graph.num_nodes)
     if (checked[:, 0] == checked[:, 1]).any():
         raise PGNNError("a pair must be of two different nodes (got a node with itself)")

@@ -273,7 +273,7 @@ def _check_flat(indptr: Any, nodes: Any, num_nodes: int, size_class: Any) -> Non
                 f"{name} must be a flat array of {np.dtype(dtype)}; "
                 "AnchorSets.from_sets makes one of any node sets"
             )
-    positive_integer("num_nodes", num_nodes)
+    num_nodes = positive_integer("num_nodes", num_nodes)
     bounds_fit = len(indptr) > 1 and indptr[0] == 0 and indptr[-1] == len(nodes)
     if not bounds_fit or (indptr[1:] <= indptr[:-1]).any() or len(size_class) != len(indptr) - 1:
         raise PGNNError(
@@ -331,7 +331,7 @@ def sample_anchor_sets(
         raise PGNNError(Parameter("c"), f" must be a positive number (got {c})")
     one_of("scheme", scheme, get_args(Scheme))
     if num_sets is not None:
-        positive_integer("num_sets", num_sets)
+        num_sets = positive_integer("num_sets", num_sets)
         if num_sets > MAX_SETS:
             raise PGNNError(
                 Parameter("num_sets"), f" must be at most {MAX_SETS:,} (got {num_sets})"

@@ -421,7 +421,7 @@ class MemberDistances:
     @checked
     def blocks(self, max_rows: int) -> Iterator[tuple[int, int, Sequence[NDArray[np.int32]]]]:
         """Yield ranges start..stop of nodes of one graph, and the members of the k sets there."""
-        positive_integer("max_rows", max_rows)
+        max_rows = positive_integer("max_rows", max_rows)
         for low, high in zip(self._bounds[:-1], self._bounds[1:], strict=True):
             members = [nodes[(nodes >= low) & (nodes < high)] for nodes in self.sets]
             for start in range(low, high, max_rows):

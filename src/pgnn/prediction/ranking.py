@@ -85,7 +85,7 @@ def predict(
     Raises:
         PGNNError: If `top` is not positive or a node is not one of the graph.
     """
-    checks.positive_integer("top", top)
+    top = checks.positive_integer("top", top)
     pair_task = learner.recipe.task == "pair"
     listed = np.arange(graph.num_nodes) if pair_task and nodes is None else nodes
     scorer = learner.scorer(graph)
@@ -214,7 +214,7 @@ def rank_by_heuristic(
         PGNNError: If there is no such heuristic, `top` is not positive, or a node is not one of
             the graph.
     """
-    checks.positive_integer("top", top)
+    top = checks.positive_integer("top", top)
     if task == "pair":
         graph = replace(undirected(graph) if graph.directed else graph, sides=None)
     heuristic = heuristic_named(name, graph)

@@ -50,7 +50,7 @@ def collect_run(run: Run, *, top: int = 20) -> RunReport:
     Raises:
         PGNNError: If `top` is not positive.
     """
-    positive_integer("top", top)
+    top = positive_integer("top", top)
     learner, outcome = run.learner, run.outcome
     positions = measure_positions(run)
     links, links_text = _links(run, top)

@@ -120,7 +120,7 @@ class Positions:
 
         Hops are exact; other numbers have three digits, enough to draw.
         """
-        integer("index", index, at_least=0, at_most=len(self.sets) - 1)
+        index = integer("index", index, at_least=0, at_most=len(self.sets) - 1)
         chosen = numbers("nodes", nodes, None)
         if chosen.dtype.kind not in "iu" or chosen.ndim != 1:
             raise PGNNError(Parameter("nodes"), f" must be node indices [m] (got {shown(nodes)})")
@@ -247,7 +247,7 @@ def render_run(
     Raises:
         PGNNError: If `max_nodes` is not positive.
     """
-    positive_integer("max_nodes", max_nodes)
+    max_nodes = positive_integer("max_nodes", max_nodes)
     generator = as_generator(rng)
     shown, num_mapped = _choose_nodes(report, max_nodes, generator)
     mapped = report.embedding[shown[:num_mapped]]

@@ -218,7 +218,7 @@ def place_anchors(
     Raises:
         PGNNError: If the run's anchors are wanted and there are none.
     """
-    integer("draw", draw, at_least=0)
+    draw = integer("draw", draw, at_least=0)
     if choice is not None:
         one_of("anchors", choice, ANCHOR_CHOICES)
     if choice == "fresh" or (choice is None and (kept is None or draw)):

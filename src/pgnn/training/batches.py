@@ -228,7 +228,7 @@ class Pairs:
     @checked
     def sample(self, count: int, rng: np.random.Generator) -> Pairs:
         """Return some of the pairs, with weights scaled so that sums stay the same on average."""
-        checks.positive_integer("count", count)
+        count = checks.positive_integer("count", count)
         if count >= len(self.graph):
             return self
         chosen = rng.choice(len(self.graph), count, replace=False, shuffle=False)
@@ -244,4 +244,4 @@ def default_num_sets(num_nodes: int, c: float) -> int:
     """Return k = L floor(c L), L = floor(log2 n), as `pgnn.sample_anchor_sets` does."""
     checks.number("c", c)
     classes = max(1, int(num_nodes).bit_length() - 1)
-    return classes * max(1, int(c * classes))
+    return classes * max(1, int(min(c * classes, float(2**62))))

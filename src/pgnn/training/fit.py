@@ -114,7 +114,7 @@ def fit(
         PGNNError: If there are no pairs to train or to choose by, the loss is not finite, or the
             checkpoint is of another run.
     """
-    integer("seed", seed, at_least=0)
+    seed = integer("seed", seed, at_least=0)
     settings = settings or FitSettings()
     run = _Run(model, decoder, splits, settings, draws, seed)
     if checkpoint is not None and resume:

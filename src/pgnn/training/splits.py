@@ -727,7 +727,7 @@ def _never_linked(
 
 def _labelled_pairs(graph: Graph, max_positives: int) -> LabelledPairs:
     """Return the pairs of a graph by label; refuse a graph that has no positives or negatives."""
-    checks.positive_integer("max_positives", max_positives)
+    max_positives = checks.positive_integer("max_positives", max_positives)
     if graph.y is None:
         raise PGNNError(
             "task 'pair' needs node labels, and the graph has none; give ", Parameter("y")
