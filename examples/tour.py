@@ -1,4 +1,4 @@
-"""A short tour of the engine: positions in a graph, seen in a terminal.
+"""A short tour: positions in a graph, what they are good for, and a report to open.
 
 Run it with `make run`, or `python examples/tour.py`.
 """
@@ -24,11 +24,15 @@ console = Console(width=100)
 
 
 def picture(hops: NDArray[np.integer], anchors: NDArray[np.integer]) -> Text:
-    """Draw the grid: number and colour of a cell are its distance, anchors are circles."""
+    """Draw the grid: number and colour of a cell are its distance, anchors are circles.
+
+    Numbers of two digits would run together, so that only every fifth is written.
+    """
     text = Text()
     shade = (hops.astype(float) / max(1, hops.max()) * (len(SHADES) - 1)).round().astype(int)
     for node in range(HEIGHT * WIDTH):
-        cell = " o" if node in anchors else f"{hops[node]:>2}"
+        is_written = hops.max() < 10 or hops[node] % 5 == 0
+        cell = " o" if node in anchors else f"{hops[node]:>2}" if is_written else "  "
         text.append(cell, style=f"bold white on {SHADES[shade[node]]}")
         if node % WIDTH == WIDTH - 1:
             text.append("\n")
@@ -121,7 +125,9 @@ def show_learning() -> None:
             f"  {LABELS[model]:<12} test AUC {outcome.test_auc:.3f}   "
             f"{outcome.seconds:4.1f} s   (the paper: {paper[0]:.3f})"
         )
-    console.print()
+    console.print(
+        "To GraphSAGE and GAT all nodes look alike, so that they guess; GCN and GIN see degrees.\n"
+    )
 
 
 def show_links() -> None:
@@ -149,20 +155,29 @@ def show_links() -> None:
         rows |= {peer: judged.metrics["roc_auc"] for peer, judged in outcome.heuristics.items()}
         for row, auc in sorted(rows.items(), key=lambda item: -item[1])[:5]:
             console.print(f"    {row:<24} AUC {auc:.3f}")
+        by_chance = (outcome.verdict or "").partition(";")[0]
+        console.print(f"  {by_chance}", highlight=False, soft_wrap=True)
     console.print()
 
 
 def show_report() -> None:
     """The run as one page that opens offline."""
+    from pgnn.io import id_array
     from pgnn.report import collect_run, render_run, write_report
     from pgnn.training.runs import load_run
 
     console.rule("6. See it")
     with console.status("making the report ..."):
-        write_report(REPORT, render_run(collect_run(load_run(RUN))))
+        report = collect_run(load_run(RUN))
+        write_report(REPORT, render_run(report))
+    names = id_array(report.graph).tolist()
+    console.print("\nWho should have met in Les Miserables, and why pgnn-best thinks so:")
+    for link in report.links[:3]:
+        ends = f"{names[link.source]} and {names[link.target]}"
+        console.print(f"  {ends:<24} chance {link.score:.2f}   {link.reason}", soft_wrap=True)
     console.print(
-        f"\nWho is missing from Les Miserables: the likeliest links and why, how good that is, the "
-        f"graph, and positions. Open in a browser:\n  {REPORT.resolve()}\n",
+        f"\nMore links, how good that is, the graph and its positions, in a browser:\n"
+        f"  {REPORT.resolve()}\n",
         soft_wrap=True,
     )
 

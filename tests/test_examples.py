@@ -3,6 +3,7 @@
 import runpy
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -66,3 +67,23 @@ def test_new_graph_predicts_on_another_size(capsys):
     assert found["right"] > 20 * found["guess"]
     assert "embedding of shape (600," in printed
     assert f"AUC {found['test_auc']:.3f}" in printed
+
+
+def test_tour_shows_distances_and_their_distortion(capsys):
+    tour = runpy.run_path(str(EXAMPLES / "tour.py"))
+    tour["show_positions"]()
+    tour["show_bourgain"]()
+    printed = capsys.readouterr().out
+    assert printed.count(" o") > 1
+    assert "top left  [36, 14," in printed
+    assert "log2 n = 10.0" in printed
+
+
+def test_tour_writes_only_every_fifth_of_large_distances():
+    tour = runpy.run_path(str(EXAMPLES / "tour.py"))
+    near, far = np.arange(616) % 9, np.arange(616) % 20
+    for hops, written in ((near, {"0", "1", "8"}), (far, {"0", "5", "15"})):
+        text = tour["picture"](hops, np.array([3])).plain
+        assert written < set(text.split())
+        assert text.count("o") == 1
+    assert "7" not in text
