@@ -44,6 +44,13 @@ def test_a_changed_number_is_noticed_and_mended():
     assert claims.filled(wrong) == text
 
 
+def test_no_line_of_a_paragraph_begins_with_a_claim():
+    # There a comment would be a block of HTML, which ends the paragraph.
+    for page in claims.pages():
+        first = re.findall(r"^<!-- claim:.*?-->.+$", page.read_text(), flags=re.MULTILINE)
+        assert not first, page.name
+
+
 def test_an_unknown_claim_is_an_error():
     with pytest.raises(KeyError, match="no claim is called 'nothing'"):
         claims.filled("<!-- claim:nothing -->1<!-- /claim -->")
