@@ -211,7 +211,8 @@ def test_directed_and_weighted_graphs_train():
     assert learner.scorer(other)([(0, 1)]).shape == (1,)
 
 
-def test_links_of_lone_nodes_are_learnt_only_where_there_are_lone_nodes(monkeypatch):
+def stop_before_fitting(monkeypatch):
+    """Let training stop when pairs are described, and return the list that will hold them."""
     described = []
 
     def stop(heads, data, *_, **__):
@@ -219,6 +220,11 @@ def test_links_of_lone_nodes_are_learnt_only_where_there_are_lone_nodes(monkeypa
         raise StopIteration
 
     monkeypatch.setattr(pair_learner, "fit_heads", stop)
+    return described
+
+
+def test_links_of_lone_nodes_are_learnt_only_where_there_are_lone_nodes(monkeypatch):
+    described = stop_before_fitting(monkeypatch)
     star = [(0, v) for v in range(1, 6)] + [(u, v) for u in range(6, 12) for v in range(6, u)]
     for lone in (0, 2):
         graph = Graph.from_edges(star, 12 + lone)
@@ -366,3 +372,82 @@ def test_training_that_does_not_fit_below_the_limit_of_memory_is_refused(monkeyp
         pytest.raises(PGNNError, match=r"memory is too small: training pgnn-best needs 100.\dGB"),
     ):
         trained(town())
+
+
+def towns(count=3, width=3):
+    """Towns whose nodes have features that say about where they are."""
+    parts = []
+    for seed in range(count):
+        places = nx.random_geometric_graph(50, 0.25, seed=seed)
+        x = np.array([places.nodes[v]["pos"] for v in places]) @ np.ones((2, width))
+        x += np.random.default_rng(seed).normal(scale=0.3, size=x.shape)
+        parts.append(Graph.from_edges(list(places.edges), 50, x=x))
+    return [split_links(graph, rng=0, val=0.0, test=0.1) for graph in parts]
+
+
+@pytest.fixture(scope="module")
+def towns_learner():
+    return trained(None, towns())
+
+
+def test_features_around_the_nodes_are_read_of_several_graphs_alone(towns_learner, link_learner):
+    learner, fit, splits = towns_learner
+    assert learner.reads_around
+    assert fit.val_auc > 0.85
+    assert not link_learner[0].reads_around
+    graphs = [split.graph for split in splits]
+    assert not make_pair_learner(Recipe(), graphs[:1]).reads_around
+    assert not make_pair_learner(
+        Recipe(), [replace(graph, x=None) for graph in graphs]
+    ).reads_around
+    assert make_pair_learner(Recipe(), graphs).recipe.hidden_channels == 128
+    assert make_pair_learner(Recipe(), graphs[:1]).recipe.hidden_channels == 64
+
+
+def test_features_around_the_nodes_do_not_know_the_pairs_own_edge(towns_learner):
+    learner, _, (split, *_) = towns_learner
+    graph = split.graph
+    for place in (0, 20, 41):
+        pair = graph.edges()[place : place + 1].astype(np.int64)
+        without = graph.with_edges(np.arange(graph.num_edges) != place)
+        columns = learner.describe(without, pair).values
+        seen, hidden = (learner.scorer(g).judge(columns, pair) for g in (graph, without))
+        np.testing.assert_allclose(seen, hidden, atol=1e-5)
+        turned = learner.scorer(graph).judge(columns, pair[:, ::-1].copy())
+        np.testing.assert_allclose(seen, turned, atol=1e-5)
+    asked = np.array([(0, 9), (3, 4)])  # and they matter
+    moved = replace(graph, x=np.roll(graph.x, 1, axis=0))
+    columns = learner.describe(graph, asked).values
+    scores = [learner.scorer(g).judge(columns, asked) for g in (graph, moved)]
+    assert not np.allclose(*scores, atol=1e-3)
+
+
+def test_links_are_learnt_as_neighbours_and_other_pairs_are_not(monkeypatch):
+    described = stop_before_fitting(monkeypatch)
+    with pytest.raises(StopIteration):
+        trained(None, towns(2))
+    (data,) = described
+    assert data.joined[data.positive].all()
+    assert not data.joined[data.negative].any()
+
+
+def test_a_learner_of_several_graphs_is_saved_whole(tmp_path, towns_learner):
+    learner, _, (split, *_) = towns_learner
+    learner.save(tmp_path / "model.safetensors")
+    again = PairLearner.load(tmp_path / "model.safetensors")
+    assert again.reads_around
+    pairs = split.test.pairs
+    scores = [each.scorer(split.graph).logits(pairs) for each in (learner, again)]
+    np.testing.assert_array_equal(*scores)
+
+
+def test_several_directed_graphs_with_features_train():
+    splits = []
+    for seed in range(2):
+        graph, time_of = citations(60, 3, seed)
+        graph = replace(graph, x=time_of[:, None].astype(np.float32))
+        splits.append(split_links(graph, rng=0, val=0.0, test=0.1, ordered=True))
+    learner, _, _ = trained(None, splits)
+    assert learner.links == "ordered"
+    assert learner.reads_around
+    assert np.isfinite(learner.scorer(splits[0].graph).logits(splits[0].test.pairs)).all()

@@ -9,6 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, silu
 
+from pgnn.nn.surroundings import Surroundings
+
 
 class PairHeads(nn.Module):
     r"""An ensemble of perceptrons that turn columns of a pair into a logit each.
@@ -31,10 +33,13 @@ class PairHeads(nn.Module):
         dropout: Chance that a number behind a hidden layer is dropped in training.
         ordered: Whether (u, v) is another pair than (v, u): then g_i(x_u) and g_i(x_v) themselves
             are read in place of their sum.
+        around: Whether g_i reads what `Surroundings` has to say of both ends, too.
 
     Shapes:
         columns: `[b, num_columns]`, or `[num_members, b, num_columns]` for pairs of their own.
-        features: Those of both ends, each `[b, num_features]` or with a leading `num_members`.
+        features: Those of both ends, each `[b, num_features]` or with a leading `num_members`; of
+            `around` the rows of `Surroundings`.
+        joined: Of `around`, whether both ends are neighbours, `[b]` or with `num_members`.
         logits: `[num_members, b]`.
 
     Example:
@@ -57,17 +62,23 @@ class PairHeads(nn.Module):
         feature_width: int = 32,
         dropout: float = 0.0,
         ordered: bool = False,
+        around: bool = False,
     ) -> None:
         super().__init__()
         self.ordered = ordered
         self.dropout = dropout
         self.num_members = num_members
         self.tower = None
+        self.around = Surroundings(num_features) if around else None
         inputs = num_columns
         if num_features:
             self.tower = nn.ModuleList(
                 [
-                    _Layer(num_members, num_features, feature_width),
+                    _Layer(
+                        num_members,
+                        self.around.num_read if self.around else num_features,
+                        feature_width,
+                    ),
                     _Layer(num_members, feature_width, feature_width),
                 ]
             )
@@ -93,11 +104,18 @@ class PairHeads(nn.Module):
         self.linear_bias.copy_(bias[:, None, None])
         self.linear_share.fill_(share)
 
-    def forward(self, columns: Tensor, features: tuple[Tensor, Tensor] | None = None) -> Tensor:
+    def forward(
+        self,
+        columns: Tensor,
+        features: tuple[Tensor, Tensor] | None = None,
+        joined: Tensor | None = None,
+    ) -> Tensor:
         """Return the logit of each member for each pair."""
         h = self._expand(columns)  # [members, b, columns]
         linear = torch.baddbmm(self.linear_bias, h, self.linear_weight)
         if self.tower is not None and features is not None:
+            if self.around is not None and joined is not None:
+                features = self.around(*features, joined)
             a, b = (self._node(self._expand(x)) for x in features)
             whose = [a, b] if self.ordered else [a + b]
             h = torch.cat([h, (a - b).abs(), a * b, *whose], dim=-1)

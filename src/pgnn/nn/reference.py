@@ -1,4 +1,4 @@
-"""Algorithm 1 of the paper, line by line: slow and obvious, the oracle of every faster layer."""
+"""Slow and obvious twins: Algorithm 1 of the paper, line by line, and features around a pair."""
 
 from __future__ import annotations
 
@@ -185,3 +185,32 @@ def linear_message(
         return torch.nn.functional.linear(m, weight, bias).relu()
 
     return message
+
+
+def reference_surroundings(x: Tensor, edges: Sequence[tuple[int, int]], u: int, v: int) -> Tensor:
+    """Return x, the mean of the neighbours and the mean of theirs, of u in a graph without {u, v}.
+
+    Args:
+        x: Features `[n, d]`.
+        edges: Pairs of nodes, each once.
+        u: The node.
+        v: The other end of the pair.
+
+    Returns:
+        `[3 d]`; a node without neighbours has a mean of 0.
+
+    Example:
+        >>> reference_surroundings(torch.tensor([[1.0], [2.0], [4.0]]), [(0, 1), (1, 2)], 0, 2)
+        tensor([1.0000, 2.0000, 2.5000])
+    """
+    neighbours: list[list[int]] = [[] for _ in x]
+    for a, b in edges:
+        if {a, b} != {u, v}:
+            neighbours[a].append(b)
+            neighbours[b].append(a)
+
+    def mean(values: list[Tensor]) -> Tensor:
+        return torch.stack(values).mean(0) if values else torch.zeros_like(x[0])
+
+    first = [mean([x[w] for w in each]) for each in neighbours]
+    return torch.cat([x[u], first[u], mean([first[w] for w in neighbours[u]])])

@@ -23,7 +23,7 @@ from pgnn.prediction.explain import first_reasons
 from pgnn.prediction.ranking import Predictions, predict
 from pgnn.report.links import Surroundings
 from pgnn.report.run import Link, Positions, Row, RunReport
-from pgnn.training.pair_learner import MEMBERS, PairLearner
+from pgnn.training.pair_learner import PairLearner
 from pgnn.training.runs import Run
 
 # Metrics of the model alone: a column of one number compares nothing.
@@ -370,7 +370,8 @@ def _reasons(run: Run, ranking: Predictions) -> list[str]:
 
 def _links_text(run: Run, base_rate: float) -> str:
     if isinstance(run.learner, PairLearner):
-        spread = f"The spread says how much the {MEMBERS} heads of the model disagree."
+        heads = run.learner.model.heads.num_members
+        spread = f"The spread says how much the {heads} heads of the model disagree."
     elif run.learner.num_sets:
         spread = "The spread says how much a score changes from one draw of anchor-sets to another."
     else:

@@ -43,6 +43,9 @@ _BATCH: dict[Task, tuple[int, int]] = {  # links and negatives per member and st
 }
 _STEPS = (150, 1200)  # least and most, in all rounds
 _MANY_STEPS: dict[Task, int] = {"link": 2500, "pair": 1500}  # most of several graphs
+# Heads that read features around both nodes have far more to learn.
+_AROUND_BATCH = (384, 640)
+_AROUND_STEPS = 2000
 _STEPS_PER_GRAPH = 60  # most for task "pair" of several graphs
 _PASSES = 16  # over the links
 _EMA = 0.98
@@ -63,7 +66,7 @@ class HeadData:
     Attributes:
         columns: Scaled columns, float32 `[m, columns]`.
         ends: Rows of both nodes in `features`, `[m, 2]`.
-        features: Features of all nodes of all graphs, or None.
+        features: Features of all nodes of all graphs, as the heads read them, or None.
         positive: Which rows are links (task "pair": of the same label).
         negative: Which rows are not.
         uniform: Which of these rows were drawn uniformly: out-of-fold results are judged by them.
@@ -78,6 +81,8 @@ class HeadData:
         turned: Of each row that is a link from u to v, the row of the pair from v to u, described
             without the link as well; -1 where that is a link, too, or the row is no link. None
             where links are not ordered.
+        joined: Whether both nodes of each row are neighbours, for heads that read features around
+            them; None for others.
     """
 
     columns: NDArray[np.float32]
@@ -91,6 +96,7 @@ class HeadData:
     graph: NDArray[np.int64]
     validation: NDArray[np.bool_]
     turned: NDArray[np.int64] | None = None
+    joined: NDArray[np.bool_] | None = None
 
     def digest(self) -> str:
         """Return a fingerprint of all of it."""
@@ -181,7 +187,10 @@ class _Run:
         turned = np.full(len(data.columns), -1) if data.turned is None else data.turned
         self.turned = torch.from_numpy(turned).to(self.device)
         self.has_turned = bool((turned >= 0).any())
-        self.batch = _BATCH[recipe.task]
+        self.joined = None
+        if data.joined is not None:
+            self.joined = torch.from_numpy(data.joined.astype(np.float32)).to(self.device)
+        self.batch = _BATCH[recipe.task] if data.joined is None else _AROUND_BATCH
         self.folds = _Folds.of(data, heads.num_members, recipe.seed)
         wanted = _num_steps(data, recipe.task)
         self.steps_per_round = max(5, wanted // ROUNDS)
@@ -281,7 +290,8 @@ class _Run:
         if self.features is not None:
             u, v = self.ends[rows].unbind(-1)
             features = (self.features[u], self.features[v])
-        logits: Tensor = self.heads(self.columns[rows], features)
+        joined = None if self.joined is None else self.joined[rows]
+        logits: Tensor = self.heads(self.columns[rows], features, joined)
         return logits
 
     # ------------------------------------------------------------------ judging
@@ -521,8 +531,11 @@ def _num_steps(data: HeadData, task: Task) -> int:
         most = _MANY_STEPS[task]
         if task == "pair":
             most = min(most, _STEPS_PER_GRAPH * num_graphs)
+    batch = _BATCH["link"][0]
+    if data.joined is not None:
+        most, batch = _AROUND_STEPS, _AROUND_BATCH[0]
     num_links = np.count_nonzero(learnt[data.positive])
-    return int(np.clip(_PASSES * num_links / _BATCH["link"][0], _STEPS[0], max(most, _STEPS[0])))
+    return int(np.clip(_PASSES * num_links / batch, _STEPS[0], max(most, _STEPS[0])))
 
 
 def _labels(num_positive: int, num_negative: int, members: int) -> Tensor:

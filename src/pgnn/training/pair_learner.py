@@ -19,7 +19,7 @@ from pgnn.graph import Graph
 from pgnn.memory import least_needed
 from pgnn.names import Task
 from pgnn.nn.heads import PairHeads
-from pgnn.pairs.codes import as_pairs, edge_codes, ordered_pairs
+from pgnn.pairs.codes import as_pairs, edge_codes, is_among, ordered_pairs
 from pgnn.pairs.columns import (
     LINKS,
     Links,
@@ -100,6 +100,12 @@ NUM_DRAWS = 2  # of anchor-sets, for positions
 MISSING = 0.1  # links missing for each that is there, as training assumes
 _MAX_POSITIVES = 60_000  # learnt from, over all graphs
 _NEGATIVES = (6, 20, 400_000)  # least and most per link, and how many are aimed at in all
+# What goes with what in the features around two nodes is no matter of a few dozen columns: there,
+# each link more teaches something.
+_AROUND_POSITIVES = 800_000
+_AROUND_NEGATIVES = (1, 20, 500_000)
+_AROUND_WIDTH = 128
+_AROUND_MEMBERS = 4
 _MAX_LABELLED = 240_000  # learnt from in task "pair", over all graphs
 _LABELLED_PER_GRAPH = 2000  # but as many of each graph of many
 _DROPOUT = 0.1  # of task "pair", whose graphs differ more than those of links
@@ -126,25 +132,37 @@ class PairModel(nn.Module):
         num_features: Number of features per node; 0 for none.
         width: Width of the heads.
         links: Which pairs may be links.
+        around: Whether task "link" reads the features around both nodes, too.
     """
 
     knots: Tensor
     scores: Tensor
     line: Tensor
 
-    def __init__(self, task: Task, num_features: int, width: int, links: Links = "any") -> None:
+    def __init__(
+        self,
+        task: Task,
+        num_features: int,
+        width: int,
+        links: Links = "any",
+        *,
+        around: bool = False,
+    ) -> None:
         super().__init__()
         count = len(column_names(task, links))
-        # Task "link" reads no means over neighbours: the other end of a link is one of them.
+        # In means over neighbours the other end of a link is one of them, so task "link" reads
+        # none, or those of `Surroundings`, without the link.
         inputs = num_features if task == "link" else 2 * num_features
         drop = 0.0 if task == "link" else _DROPOUT
         self.heads = PairHeads(
             count,
             inputs,
-            num_members=MEMBERS,
+            num_members=_AROUND_MEMBERS if around else MEMBERS,
             width=width,
+            feature_width=width if around else 32,
             dropout=drop,
             ordered=task == "link" and links != "any",
+            around=around,
         )
         self.register_buffer("knots", torch.zeros(count, NUM_KNOTS))
         self.register_buffer("scores", torch.zeros(count, NUM_KNOTS))
@@ -202,6 +220,11 @@ class PairLearner:
         return 0 if self.mean is None else len(self.mean)
 
     @property
+    def reads_around(self) -> bool:
+        """Whether the features of neighbours are read, without the pair's own edge."""
+        return self.model.heads.around is not None
+
+    @property
     def device(self) -> torch.device:
         """Where the model computes."""
         return next(self.model.parameters()).device
@@ -249,7 +272,16 @@ class PairLearner:
             rng = generator_of(self.recipe.seed, Purpose.NEGATIVES, number)
             part = self._describe_labelled(split.graph, split.val, rng, _VAL_PAIRS / len(chosen))
             parts.append(replace(part, validation=np.ones(len(part.columns), dtype=bool)))
-        data = _joined(parts, [self._features(split.graph) for split in (*learnt, *chosen)])
+        graphs = [split.graph for split in (*learnt, *chosen)]
+        if self.reads_around:
+            parts = [
+                replace(part, joined=_Neighbours.of(graph)(part.ends))
+                for part, graph in zip(parts, graphs, strict=True)
+            ]
+        data = _joined(parts, [self._features(graph) for graph in graphs])
+        if self.model.heads.around is not None and data.features is not None:
+            of_learnt = sum(split.graph.num_nodes for split in learnt)
+            self.model.heads.around.measure(torch.from_numpy(data.features[:of_learnt]))
         rng = generator_of(self.recipe.seed, Purpose.SAMPLED_PAIRS)
         scale = ColumnScale.of(_typical_rows(data, rng))
         self.model.set_column_scale(scale)
@@ -270,9 +302,17 @@ class PairLearner:
         """Return about how many pairs are learnt from of one graph."""
         if self.recipe.task == "pair":
             return min(len(split.train), max(_MAX_LABELLED * share, _LABELLED_PER_GRAPH))
-        num_links = min(split.graph.num_edges, max(1, int(_MAX_POSITIVES * share)))
-        per_link = np.clip(_NEGATIVES[2] * share / max(num_links, 1), *_NEGATIVES[:2])
+        most, negatives = self._most
+        num_links = min(split.graph.num_edges, max(1, int(most * share)))
+        per_link = np.clip(negatives[2] * share / max(num_links, 1), *negatives[:2])
         return float((1 + per_link) * num_links)
+
+    @property
+    def _most(self) -> tuple[int, tuple[int, int, int]]:
+        """Most links to learn from, over all graphs, and how many negatives with them."""
+        if self.reads_around:
+            return _AROUND_POSITIVES, _AROUND_NEGATIVES
+        return _MAX_POSITIVES, _NEGATIVES
 
     def _describe(self, split: Split, number: int, share: float) -> HeadData:
         """Describe the pairs that are learnt from of one graph."""
@@ -290,10 +330,11 @@ class PairLearner:
         if not len(links):
             raise PGNNError("no edge of the graph is a link in question, so none can be learnt")
         num_links = len(links)
-        most = max(1, int(_MAX_POSITIVES * share))
+        positives, negatives = self._most
+        most = max(1, int(positives * share))
         if len(links) > most:
             links = links[np.sort(rng.choice(len(links), most, replace=False))]
-        per_link = np.clip(_NEGATIVES[2] * share / len(links), *_NEGATIVES[:2])
+        per_link = np.clip(negatives[2] * share / len(links), *negatives[:2])
         proposals = propose_negatives(
             plain,
             _strengths(plain, self.recipe),
@@ -449,6 +490,11 @@ class PairLearner:
                 f"has {width or 'none'}; give the same features"
             )
         x = ((graph.x - self.mean) / self.scale).astype(np.float32)
+        if self.reads_around:
+            plain = undirected(graph) if graph.directed else graph
+            first = _neighbour_mean(plain, x)
+            degrees = plain.degrees[:, None].astype(np.float32)
+            return np.concatenate([x, first, _neighbour_mean(plain, first), degrees], axis=1)
         if self.recipe.task == "link":
             return x
         return np.concatenate([x, _neighbour_mean(graph, x)], axis=1)
@@ -475,6 +521,7 @@ class PairLearner:
             "recipe": asdict(self.recipe),
             "num_sets": self.num_sets,
             "links": self.links,
+            "around": self.reads_around,
             "columns": list(column_names(self.recipe.task, self.links)),
         }
         return save_checkpoint(path, tensors, {**description, **more})
@@ -502,7 +549,8 @@ class PairLearner:
             check_widths(recipe.resolved(1), num_sets, tensors)
             if num_sets < 1:
                 raise ValueError("its number of sets makes no sense")
-            model = _make_model(recipe, 0 if mean is None else len(mean), links)
+            around = description.get("around", False) is True
+            model = _make_model(recipe, 0 if mean is None else len(mean), links, around=around)
             anchors = RunAnchors.from_tensors(tensors, num_sets)
             learner = PairLearner(recipe, model, num_sets, mean, scale, links, anchors)
             learner.model.load_state_dict(_under(tensors, "model."))
@@ -530,6 +578,7 @@ class PairScorer:
         self.features = None
         if features is not None:
             self.features = torch.from_numpy(features).to(learner.device)
+        self._neighbours = _Neighbours.of(self.graph) if learner.reads_around else None
         self._scale = learner.model.column_scale
 
     def __call__(self, pairs: ArrayLike) -> NDArray[np.float64]:
@@ -576,7 +625,8 @@ class PairScorer:
         for first in range(0, len(pairs), 1 << 14):
             span = slice(first, first + (1 << 14))
             block = torch.from_numpy(scaled[span]).to(self.learner.device)
-            parts.append(heads(block, self._ends(pairs[span])).cpu().double().numpy())
+            logits = heads(block, self._ends(pairs[span]), self._joined(pairs[span]))
+            parts.append(logits.cpu().double().numpy())
         return np.concatenate(parts, axis=1)
 
     def _ends(self, pairs: NDArray[np.int64]) -> tuple[Tensor, Tensor] | None:
@@ -585,11 +635,36 @@ class PairScorer:
         u, v = torch.from_numpy(pairs).to(self.learner.device).unbind(1)
         return self.features[u], self.features[v]
 
+    def _joined(self, pairs: NDArray[np.int64]) -> Tensor | None:
+        if self._neighbours is None:
+            return None
+        joined = self._neighbours(pairs).astype(np.float32)
+        return torch.from_numpy(joined).to(self.learner.device)
+
+
+@dataclass(frozen=True, eq=False)
+class _Neighbours:
+    """Which nodes of a graph are neighbours, directions apart; `edges` are sorted codes."""
+
+    edges: NDArray[np.int64]
+    num_nodes: int
+
+    @classmethod
+    def of(cls, graph: Graph) -> _Neighbours:
+        codes = edge_codes(graph.edges(), graph.num_nodes, directed=False)
+        return cls(np.sort(codes), graph.num_nodes)
+
+    def __call__(self, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return is_among(edge_codes(pairs, self.num_nodes, directed=False), self.edges)
+
 
 def make_pair_learner(
     recipe: Recipe, graphs: Sequence[Graph], *, device: str = "cpu", standardise: bool = True
 ) -> PairLearner:
     """Make a learner with fresh weights for visible graphs.
+
+    Links of several graphs with features are judged by the features around both nodes, too: columns
+    say where in its graph a node is, and these say where such a node was in other graphs.
 
     Args:
         recipe: The settings.
@@ -598,21 +673,26 @@ def make_pair_learner(
         standardise: Whether features still have to be standardised.
     """
     largest = max(graph.num_nodes for graph in graphs)
-    recipe = recipe.resolved(largest)
     mean, scale = feature_scale(graphs, standardise)
+    around = recipe.task == "link" and mean is not None and len(graphs) > 1
+    if around and recipe.hidden_channels is None:
+        recipe = replace(recipe, hidden_channels=_AROUND_WIDTH)
+    recipe = recipe.resolved(largest)
     kinds = {kind_of_links(graph) for graph in graphs}
     links: Links = "any"
     if recipe.task == "link" and len(kinds) == 1:
         (links,) = kinds
-    model = _make_model(recipe, 0 if mean is None else len(mean), links).to(usable_device(device))
+    num_features = 0 if mean is None else len(mean)
+    model = _make_model(recipe, num_features, links, around=around).to(usable_device(device))
     num_sets = recipe.num_sets or default_num_sets(largest, 1.0)
     return PairLearner(recipe, model, num_sets, mean, scale, links)
 
 
-def _make_model(recipe: Recipe, num_features: int, links: Links) -> PairModel:
+def _make_model(recipe: Recipe, num_features: int, links: Links, *, around: bool) -> PairModel:
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed_of(recipe.seed, Purpose.HEAD))
-        return PairModel(recipe.task, num_features, recipe.hidden_channels or 64, links)
+        width = recipe.hidden_channels or 64
+        return PairModel(recipe.task, num_features, width, links, around=around)
 
 
 def _neighbour_mean(graph: Graph, x: Floats) -> Floats:
@@ -662,6 +742,7 @@ def _joined(parts: Sequence[HeadData], features: Sequence[Floats | None]) -> Hea
     sizes = [0 if x is None else len(x) for x in features]
     nodes = np.cumsum([0, *sizes])[:-1]
     known = [x for x in features if x is not None]
+    known_joined = [part.joined for part in parts if part.joined is not None]
 
     def rows(name: str) -> NDArray[np.int64]:
         return np.concatenate([getattr(p, name) + s for p, s in zip(parts, starts, strict=True)])
@@ -678,6 +759,7 @@ def _joined(parts: Sequence[HeadData], features: Sequence[Floats | None]) -> Hea
         np.repeat(np.arange(len(parts)), [len(part.columns) for part in parts]),
         np.concatenate([part.validation for part in parts]),
         np.concatenate([_shifted(part, start) for part, start in zip(parts, starts, strict=True)]),
+        np.concatenate(known_joined) if known_joined else None,
     )
 
 

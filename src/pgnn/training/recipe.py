@@ -80,8 +80,8 @@ class Recipe:
         model: "pgnn-best", a P-GNN of `pgnn.nn.PRESETS`, or a baseline: gcn, sage, gat, gin, mlp.
         variant: Whose reading of a P-GNN: "paper" or "released"; see `pgnn.nn.make_pgnn`.
         decoder: How two embeddings become a score: "distance" or "dot". Not of pgnn-best.
-        hidden_channels: Width of the model: 32, of pgnn-best 64. Of a baseline, the length of its
-            embeddings.
+        hidden_channels: Width of the model: 32, of pgnn-best 64, for links of several graphs with
+            features 128. Of a baseline, the length of its embeddings.
         dropout: Chance that a number between layers is dropped in training: 0.5. Not of pgnn-best.
         num_sets: Number of anchor-sets: c log^2 n.
         c: The paper's constant c: the model's own.
