@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pgnn.checks import shown
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph.arrays import check_lengths
 
@@ -63,14 +64,15 @@ class Columns(NamedTuple):
         """
         name = Parameter(parameter)
         if isinstance(column, bool) or not isinstance(column, str | int):
-            raise PGNNError(name, f" must be a column name or position (got {column!r})")
+            raise PGNNError(name, f" must be a column name or position (got {shown(column)})")
         if isinstance(column, int):
             if -self.width <= column < self.width:
                 return column % self.width
             raise PGNNError(
                 self.place,
                 name,
-                f"={column}, but there are {self.width} columns; count from 0 to {self.width - 1}",
+                f"={shown(column)}, but there are {self.width} columns; count from 0 to "
+                f"{self.width - 1}",
             )
         if self.names is None:
             raise PGNNError(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from pgnn.checks import checked
+from pgnn.checks import checked, shown
 from pgnn.errors import Parameter, PGNNError
 from pgnn.graph import Graph
 from pgnn.graph.arrays import Repeats, occurrences
@@ -297,7 +297,7 @@ def with_header(nodes: NodeTable | None, ids: pl.Series, how: HowToRead) -> Node
 
 def _check_choice(parameter: str, value: Any) -> None:
     if value is not None and not isinstance(value, bool | np.bool_):
-        raise PGNNError(Parameter(parameter), f" must be True, False or None (got {value!r})")
+        raise PGNNError(Parameter(parameter), f" must be True, False or None (got {shown(value)})")
 
 
 class Contents(NamedTuple):
@@ -628,7 +628,7 @@ def read_npz(path: Path, weight: Column | None, directed: bool | None) -> Conten
         raise PGNNError(
             f"{path}: the weights of a matrix are its entries; ",
             Parameter("weight"),
-            f" must be None or False (got {weight!r})",
+            f" must be None or False (got {shown(weight)})",
         )
     data = read_bytes(path)
     try:
@@ -662,7 +662,7 @@ def read_graphml(path: Path, weight: Column | None, directed: bool | None) -> Co
 
     if not (weight is None or weight is False or isinstance(weight, str)):
         raise PGNNError(
-            f"{path}: ", Parameter("weight"), f" must name an edge attribute (got {weight!r})"
+            f"{path}: ", Parameter("weight"), f" must name an edge attribute (got {shown(weight)})"
         )
     data = read_bytes(path)
     try:
