@@ -502,10 +502,10 @@ def _check_kinds(positions: Positions) -> None:
     for name, tensor in tensors.items():
         if not isinstance(tensor, Tensor) and (tensor is not None or name == "nearest"):
             raise PGNNError(Parameter(name), f" must be a tensor (got {type(tensor).__name__})")
-        if tensor is not None and (tensor.layout, tensor.device) != (
-            torch.strided,
-            positions.nearest.device,
-        ):
+        fits = tensor is None or (
+            is_dense_tensor(tensor) and tensor.device == positions.nearest.device
+        )
+        if not fits:
             raise PGNNError(Parameter(name), " must be dense, and on the device of nearest")
     integer("first_code", positions.first_code, at_least=-(2**31))
 
