@@ -8,7 +8,9 @@ node vectors.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -122,6 +124,17 @@ class DGCNN(nn.Module):
         return logits
 
 
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Seed torch, and Python's `random` from which PyG draws negatives; leave both as they were."""
+    state = random.getstate()
+    with torch.random.fork_rng():
+        torch.default_generator.manual_seed(seed)
+        random.seed(seed)
+        yield
+    random.setstate(state)
+
+
 def seal_scores(graph: Graph, pairs: Pairs, *, seed: int, epochs: int = 20) -> NDArray[np.float64]:
     """Train SEAL on the edges of a graph and score pairs."""
     rng = np.random.default_rng(seed)
@@ -132,8 +145,7 @@ def seal_scores(graph: Graph, pairs: Pairs, *, seed: int, epochs: int = 20) -> N
         example.y = torch.tensor([label])
         examples.append(example)
     asked = [neighbourhood(graph, pair, rng) for pair in pairs]
-    with torch.random.fork_rng():
-        torch.default_generator.manual_seed(seed)
+    with seeded(seed):
         model = DGCNN()
         optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
         for _ in range(epochs):
@@ -167,8 +179,7 @@ def gae_scores(graph: Graph, pairs: Pairs, *, seed: int, epochs: int = 200) -> N
     """Train a graph auto-encoder on the edges of a graph and score pairs."""
     edges = torch.from_numpy(as_pairs(graph.edges()).T.copy())
     both_ways = torch.cat([edges, edges.flip(0)], dim=1)
-    with torch.random.fork_rng():
-        torch.default_generator.manual_seed(seed)
+    with seeded(seed):
         model = GAE(_Encoder(graph.num_nodes))
         optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
         for _ in range(epochs):
