@@ -287,8 +287,10 @@ def _networks(folder):
         ("pgnn.transforms.AddAnchorDistances", transforms.AddAnchorDistances, {
             "c": 1.0, "num_sets": 4, "cutoff": 3, "scheme": "bernoulli", "weighted": True,
             "prefix": "anchor", "rng": 0}),
-        ("pgnn.transforms.AddAnchorDistances.forward",
+        ("pgnn.transforms.AddAnchorDistances.__call__",
          transforms.AddAnchorDistances(rng=0), {"data": graph.to_pyg()}),
+        ("pgnn.transforms.AddAnchorDistances.forward",
+         transforms.AddAnchorDistances(rng=0).forward, {"data": graph.to_pyg()}),
         ("pgnn.transforms.positions_of", transforms.positions_of, {
             "data": data, "prefix": "anchor"}),
     ]  # fmt: skip

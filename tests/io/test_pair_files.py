@@ -165,6 +165,11 @@ def test_a_node_with_itself_is_refused_in_parquet_by_row(tmp_path, numbers):
         read_pair_table(path, numbers, skip_unknown=True)
 
 
+def test_names_that_are_no_unicode_are_refused(people):
+    with pytest.raises(PGNNError, match="names must be valid Unicode"):
+        find_nodes(people, ["ann", "\udcff"])  # what Python makes of a byte that is no UTF-8
+
+
 def test_find_nodes_by_ids_as_written(people, numbers):
     assert find_nodes(people, ["zoë", " ann", "zoë"]).tolist() == [3, 0, 3]
     assert find_nodes(numbers, ["-4", "20"]).tolist() == [3, 1]

@@ -174,7 +174,10 @@ def find_nodes(graph: Graph, names: Sequence[str]) -> NDArray[np.int64]:
     """
     import polars as pl
 
-    column = pl.Series([name.strip() for name in names], dtype=pl.String)
+    try:
+        column = pl.Series([name.strip() for name in names], dtype=pl.String)
+    except UnicodeEncodeError as error:
+        raise PGNNError(Parameter("names"), f" must be valid Unicode ({error.reason})") from error
     places = _places(column, graph)
     _check_known(column, places, graph)
     return places
