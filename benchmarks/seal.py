@@ -128,11 +128,13 @@ class DGCNN(nn.Module):
 def seeded(seed: int) -> Iterator[None]:
     """Seed torch, and Python's `random` from which PyG draws negatives; leave both as they were."""
     state = random.getstate()
-    with torch.random.fork_rng():
-        torch.default_generator.manual_seed(seed)
-        random.seed(seed)
-        yield
-    random.setstate(state)
+    try:
+        with torch.random.fork_rng():
+            torch.default_generator.manual_seed(seed)
+            random.seed(seed)
+            yield
+    finally:
+        random.setstate(state)
 
 
 def seal_scores(graph: Graph, pairs: Pairs, *, seed: int, epochs: int = 20) -> NDArray[np.float64]:

@@ -324,8 +324,8 @@ def _complexity_table() -> str:
 
 
 def _growth() -> str:
-    found = _theory("complexity")
-    time, memory = found["seconds"], found["peak_bytes"]
+    growth = _theory("complexity")
+    time, memory = growth["seconds"], growth["peak_bytes"]
 
     def beside_fit(part: Mapping[str, Any]) -> str:
         least, largest = part["least_and_largest_of_measured_over_fit"]
