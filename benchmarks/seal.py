@@ -43,19 +43,24 @@ def learn_pairs(graph: Graph, seed: int) -> tuple[Pairs, NDArray[np.float32]]:
 # ---------------------------------------------------------------------- SEAL
 
 
-def neighbourhood(graph: Graph, pair: Sequence[int], rng: np.random.Generator) -> Data:
-    """Return the nodes next to either end, labelled by their hops to both ends."""
+def neighbourhood(graph: Graph, pair: Sequence[int], rng: np.random.Generator, hops: int) -> Data:
+    """Return the nodes within some hops of either end, labelled by their hops to both ends."""
     u, v = int(pair[0]), int(pair[1])
-    near = [graph.indices[graph.indptr[node] : graph.indptr[node + 1]] for node in (u, v)]
-    around = np.setdiff1d(np.concatenate(near), [u, v])
-    if len(around) > _MOST:
-        around = rng.choice(around, _MOST, replace=False)
-    nodes = np.concatenate([[u, v], around])
-    place = {int(node): i for i, node in enumerate(nodes)}
+    nodes = [u, v]
+    place = {u: 0, v: 1}
+    first = 0  # of the nodes of the last hop
+    for _ in range(hops):
+        reached = {int(other) for node in nodes[first:] for other in graph.neighbors(node)}
+        around = np.array(sorted(reached - place.keys()), dtype=np.int64)
+        if len(around) > (room := _MOST + 2 - len(nodes)):
+            around = rng.choice(around, room, replace=False)
+        first = len(nodes)
+        nodes += around.tolist()
+        place |= {node: i for i, node in enumerate(nodes[first:], first)}
     edges = [
         (i, place[int(other)])
         for i, node in enumerate(nodes)
-        for other in graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
+        for other in graph.neighbors(node)
         if int(other) in place and {i, place[int(other)]} != {0, 1}
     ]
     index = torch.tensor(edges, dtype=torch.long).reshape(-1, 2).T.contiguous()
@@ -137,16 +142,18 @@ def seeded(seed: int) -> Iterator[None]:
         random.setstate(state)
 
 
-def seal_scores(graph: Graph, pairs: Pairs, *, seed: int, epochs: int = 20) -> NDArray[np.float64]:
-    """Train SEAL on the edges of a graph and score pairs."""
+def seal_scores(
+    graph: Graph, pairs: Pairs, *, seed: int, hops: int, epochs: int = 20
+) -> NDArray[np.float64]:
+    """Train SEAL on the edges of a graph and score pairs, by what is within some hops of each."""
     rng = np.random.default_rng(seed)
     learnt, labels = learn_pairs(graph, seed)
     examples = []
     for pair, label in zip(learnt, labels, strict=True):
-        example = neighbourhood(graph, pair, rng)
+        example = neighbourhood(graph, pair, rng, hops)
         example.y = torch.tensor([label])
         examples.append(example)
-    asked = [neighbourhood(graph, pair, rng) for pair in pairs]
+    asked = [neighbourhood(graph, pair, rng, hops) for pair in pairs]
     with seeded(seed):
         model = DGCNN()
         optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)

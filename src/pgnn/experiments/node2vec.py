@@ -71,11 +71,15 @@ class Node2vec:
         Raises:
             PGNNError: If PecanPy is not installed, or cannot be used.
         """
+        return cls.of_embedding(_embed(graph, seed), graph, seed=seed)
+
+    @classmethod
+    def of_embedding(cls, embedding: NDArray[np.float32], graph: Graph, *, seed: int) -> Node2vec:
+        """Learn from an embedding of any kind, `[n, width]`, which products are links."""
         from sklearn.linear_model import LogisticRegression
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import StandardScaler
 
-        embedding = _embed(graph, seed)
         edges = as_pairs(graph.edges())
         joined = sorted_distinct(unordered_codes(edges))
         others = draw_non_edges(np.random.default_rng(seed), joined, graph.num_nodes, len(edges))
