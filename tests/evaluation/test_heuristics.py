@@ -39,6 +39,11 @@ def networkx_score(graph, u, v, name, beta):
             1 / np.sqrt(graph.degree(a) * graph.degree(b))
             for _, a, b, _ in (p for p in nx.all_simple_paths(graph, u, v, 3) if len(p) == 4)
         )
+    if name == "pagerank per degree":
+        nodes = sorted(graph)
+        degrees = np.maximum([graph.degree(node) for node in nodes], 1)
+        steps = nx.to_numpy_array(graph, nodes) / degrees[:, None]  # D^-1 A
+        return np.linalg.inv(np.eye(len(nodes)) - 0.85 * steps)[u, v] / degrees[v]
     if name in ("pagerank", "katz"):
         nodes = sorted(graph)
         matrix = nx.to_numpy_array(graph, nodes)

@@ -185,7 +185,7 @@ def test_setups_are_those_of_all_models_but_for_the_draws_of_pagerank(name, prot
 
 @pytest.mark.parametrize(
     ("epochs", "best_epoch", "whole"),
-    [(20, 14, False), (400, 400, True), (75, 15, True), (70, 15, False), (399, 350, False)],
+    [(20, 14, False), (1000, 999, True), (165, 15, True), (160, 15, False), (400, 400, False)],
 )
 def test_a_run_is_whole_if_it_stopped_improving_or_used_its_epochs(epochs, best_epoch, whole):
     run = {"column": "ppi", "model": "gat", "protocol": "paper", "seed": 0}

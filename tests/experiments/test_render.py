@@ -74,7 +74,7 @@ def test_markdown_marks_only_cells_that_differ(record):
 def test_markdown_marks_cells_with_runs_that_were_cut_short(record):
     records = [
         record("ppi", epochs=20, best_epoch=20),
-        record("ppi", "gin", epochs=75, best_epoch=15),
+        record("ppi", "gin", epochs=165, best_epoch=15),
     ]
     text = to_markdown(compare(records, [COLUMNS["ppi"]], "paper"))
     assert [("†" in cell) for _, cell in rows_of(text)[2:]] == [True, False]

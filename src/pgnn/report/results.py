@@ -9,13 +9,13 @@ from typing import Any
 
 from pgnn.checks import checked
 from pgnn.errors import Parameter, PGNNError
-from pgnn.evaluation.heuristics import FORMER_HEURISTICS, HEURISTICS
 from pgnn.experiments.compare import Cell, TableOfCells, compare, label
 from pgnn.experiments.config import COLUMNS
 from pgnn.experiments.link_run import TOP, LinkRecord
 from pgnn.experiments.link_tables import ABOUT, PUBLISHED, PUBLISHED_NOTE, LinkResults, link_tables
 from pgnn.experiments.render import PPI_NOTE, TITLES
 from pgnn.experiments.store import missing_of, problem_of
+from pgnn.names import MODELS
 from pgnn.report.page import render_page, rounded
 
 _QUESTIONS = {
@@ -87,7 +87,7 @@ def _table(table: TableOfCells) -> dict[str, Any]:
         {
             "name": row,
             "label": label(row),
-            "kind": "heuristic" if row in (*HEURISTICS, *FORMER_HEURISTICS) else "model",
+            "kind": "model" if row in MODELS else "heuristic",
             "cells": [_cell(table.cell(row, column)) for column in table.columns],
         }
         for row in table.rows
