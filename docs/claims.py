@@ -152,9 +152,14 @@ _FOUR = ("pgnn-f-1l", "pgnn-f-2l", "pgnn-e-1l", "pgnn-e-2l")
 _GNNS = ("gcn", "sage", "gat", "gin")
 
 
+@cache
+def _records() -> list[dict[str, Any]]:
+    return Store(RESULTS / "reproduction.jsonl").records()
+
+
+@cache
 def _tables_of(protocol: str) -> list[TableOfCells]:
-    records = Store(RESULTS / "reproduction.jsonl").records()
-    return compare(records, list(COLUMNS.values()), protocol)
+    return compare(_records(), list(COLUMNS.values()), protocol)
 
 
 def _paper_table() -> str:
@@ -189,7 +194,7 @@ def _whole_runs(protocol: str, column: str, row: str) -> dict[int, float]:
     """Return the test AUC of each seed, of runs that were trained until they stopped improving."""
     return {
         record["seed"]: record["test_auc"]
-        for record in Store(RESULTS / "reproduction.jsonl").records()
+        for record in _records()
         if (record["protocol"], record["column"], record["model"]) == (protocol, column, row)
         and is_whole(record)
     }
