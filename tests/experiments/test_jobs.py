@@ -13,8 +13,9 @@ from pgnn import PGNNError
 from pgnn.evaluation.heuristics import HEURISTICS
 from pgnn.experiments import jobs
 from pgnn.experiments.config import setup_of
-from pgnn.experiments.jobs import HeuristicsJob, run_jobs
+from pgnn.experiments.jobs import HeuristicsJob, run_jobs, run_on_processes
 from pgnn.experiments.run import Job, run_job
+from pgnn.threads import resolve_threads
 
 
 class InlinePool:
@@ -116,6 +117,12 @@ def test_run_jobs_in_another_process_gives_the_same_numbers():
         assert there[name] == here[name]
     epochs = setup_of("grid", "paper", "mlp").recipe.epochs
     assert there["epochs"] < epochs  # patience ended it
+
+
+@pytest.mark.skipif(resolve_threads(None) == 1, reason="needs two cores")
+def test_processes_have_one_thread_each_for_kernels_too():
+    """Two processes of two threads would fight for two cores."""
+    assert list(run_on_processes(resolve_threads, [None], num_processes=1)) == [1]
 
 
 PARENT = """

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from pgnn.checks import positive_integer
 from pgnn.experiments.run import Job, run_heuristics, run_job
 from pgnn.names import Protocol
+from pgnn.threads import set_default_threads
 
 _Job = TypeVar("_Job")
 _Result = TypeVar("_Result")
@@ -81,6 +82,7 @@ def _one_thread() -> None:
     import torch
 
     torch.set_num_threads(1)
+    set_default_threads(1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
