@@ -1,10 +1,11 @@
 """How long pgnn-best takes: every column of the paper's tables and every public graph of links.
 
 Run `PGNN_DATA=FOLDER python benchmarks/best_seconds.py [--seeds 3]` with nothing beside it. It
-writes results/best_seconds.json: seconds on the wall to learn and to judge, all cores, with kernels
-compiled before, and the load of the machine before each run, which should be no more than its
-cores: that is what the run before left. Columns are those of protocol `paper`, graphs those of
-protocol `honest`; the AUC of each run is that of results/reproduction.jsonl or links.jsonl.
+writes results/best_seconds.json: seconds on the wall to learn (for graphs of links: and to score),
+and those with reading and judging, all cores, with kernels compiled before, and the load of the
+machine before each run, which should be no more than its cores: that is what the run before left.
+Columns are those of protocol `paper`, graphs those of protocol `honest`; the AUC of each run is
+that of results/reproduction.jsonl or links.jsonl.
 """
 
 from __future__ import annotations

@@ -19,7 +19,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pgnn.experiments.compare import TableOfCells, compare
+from pgnn.evaluation.heuristics import HEURISTICS
+from pgnn.experiments.compare import TableOfCells, compare, label
 from pgnn.experiments.config import COLUMNS, is_whole
 from pgnn.experiments.store import Store
 from pgnn.names import LABELS, PROTOCOLS, TABLE_ROWS
@@ -190,14 +191,33 @@ def _paper_table() -> str:
     return _table(["", *head], body)
 
 
-def _whole_runs(protocol: str, column: str, row: str) -> dict[int, float]:
+@cache
+def _runs_of_cells() -> dict[tuple[str, str, str], dict[int, float]]:
     """Return the test AUC of each seed, of runs that were trained until they stopped improving."""
-    return {
-        record["seed"]: record["test_auc"]
-        for record in _records()
-        if (record["protocol"], record["column"], record["model"]) == (protocol, column, row)
-        and is_whole(record)
-    }
+    runs: dict[tuple[str, str, str], dict[int, float]] = {}
+    for record in filter(is_whole, _records()):
+        cell = record["protocol"], record["column"], record["model"]
+        runs.setdefault(cell, {})[record["seed"]] = record["test_auc"]
+    return runs
+
+
+def _whole_runs(protocol: str, column: str, row: str) -> dict[int, float]:
+    """Return the test AUC of each seed of a cell, of full-length runs."""
+    return _runs_of_cells().get((protocol, column, row), {})
+
+
+def _cells_left(protocol: str) -> str:
+    """Say which cells of both tables have fewer than ten full-length runs."""
+    columns = []
+    for column in COLUMNS.values():
+        counts = {
+            label(row): len(_whole_runs(protocol, column.name, row))
+            for row in (*TABLE_ROWS, *HEURISTICS)
+        }
+        short = [f"{row} {runs}" for row, runs in counts.items() if runs < 10]
+        if short:
+            columns.append(f"{column.title} ({', '.join(short)})")
+    return "; ".join(columns) or "none"
 
 
 # What the paper's numbers of PPI say: the first is above the second.
@@ -219,7 +239,10 @@ def _ppi_orders() -> str:
         return max(_paper_mean("ppi", row) for row in _KINDS.get(kind, (kind,)))
 
     def row_of(protocol: str, kind: str) -> str:
-        return max(_KINDS.get(kind, (kind,)), key=lambda row: _means(protocol)["ppi", row])
+        def mean(row: str) -> float:
+            return statistics.mean(_whole_runs(protocol, "ppi", row).values() or [0.0])
+
+        return max(_KINDS.get(kind, (kind,)), key=mean)
 
     def cell(protocol: str, first: str, second: str, expected: float) -> str:
         rows = row_of(protocol, first), row_of(protocol, second)
@@ -732,6 +755,25 @@ def _ablation_table() -> str:
     return "\n".join(line for line in text.splitlines() if line.startswith("|"))
 
 
+def _best_seconds_table() -> str:
+    """Return how long pgnn-best takes by column or graph, on a quiet machine."""
+    runs: dict[str, list[Mapping[str, Any]]] = {}
+    for row in _read("best_seconds.json")["rows"]:
+        runs.setdefault(row["column"], []).append(row)
+
+    def line(name: str, rows: list[Mapping[str, Any]]) -> list[str]:
+        keys = ("auc", "seconds", "seconds_with_reading")
+        auc, learning, in_all = (statistics.mean(row[key] for row in rows) for key in keys)
+        about = name
+        if name in COLUMNS:
+            column = COLUMNS[name]
+            about = column.title + (" (pairs)" if column.table == 2 else "")
+        return [about, str(len(rows)), f"{auc:.3f}", _seconds(learning), _seconds(in_all)]
+
+    titles = ("column or graph", "seeds", "test AUC", "learning", "in all")
+    return _table(titles, (line(*item) for item in runs.items()))
+
+
 def _peers_table() -> str:
     rows = _read("peers.json")["rows"]
     graphs = list(dict.fromkeys(row["graph"] for row in rows))
@@ -773,6 +815,13 @@ CLAIMS = {
         "pgnn reproduce ppi --runs 10 --jobs 2 --resume",
         "reproduction.jsonl",
         _ppi_orders,
+    ),
+    "cells-left": Claim(
+        "Cells of both tables with fewer than ten full-length runs, and how many they have",
+        "pgnn reproduce all --runs 10 --jobs 2 --resume",
+        "reproduction.jsonl",
+        _cells_left,
+        has_words=True,
     ),
     "auc": Claim(
         "Mean test AUC of a cell",
@@ -1010,6 +1059,12 @@ CLAIMS = {
         "python benchmarks/questions.py",
         "questions.json",
         _shops_table,
+    ),
+    "best-seconds-table": Claim(
+        "How long pgnn-best takes to learn, and in all, on a quiet machine",
+        "python benchmarks/best_seconds.py",
+        "best_seconds.json",
+        _best_seconds_table,
     ),
     "peers-table": Claim(
         "AUC and seconds of pgnn-best and its peers on the same hidden links",

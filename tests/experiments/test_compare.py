@@ -46,19 +46,25 @@ def test_tables_are_split_by_number_and_keep_the_columns(record):
 
 
 def test_models_come_in_the_order_of_the_paper_and_heuristics_after(record):
-    names = ["ppr", "pgnn-p-2l", "common neighbours", "gin", "pgnn-f-1l", "gcn"]
+    names = ["katz", "pgnn-p-2l", "common neighbours", "gin", "pgnn-f-1l", "gcn"]
     (table,) = compare([record(model=name) for name in names], [COLUMNS["grid"]], "paper")
-    assert table.rows == ["gcn", "gin", "pgnn-f-1l", "pgnn-p-2l", "common neighbours", "ppr"]
+    assert table.rows == ["gcn", "gin", "pgnn-f-1l", "pgnn-p-2l", "common neighbours", "katz"]
+
+
+def test_rows_of_earlier_versions_are_left_out(record):
+    names = ["ppr", "katz", "gcn"]
+    (table,) = compare([record(model=name) for name in names], [COLUMNS["grid"]], "paper")
+    assert table.rows == ["gcn", "katz"]
 
 
 def test_all_models_are_rows_in_their_order_and_before_heuristics(record):
-    names = ["adamic-adar", *reversed(MODELS)]
+    names = ["Adamic-Adar", *reversed(MODELS)]
     (table,) = compare([record(model=name) for name in names], [COLUMNS["grid"]], "paper")
-    assert table.rows == [*MODELS, "adamic-adar"]
+    assert table.rows == [*MODELS, "Adamic-Adar"]
 
 
 def test_heuristics_and_our_own_model_have_no_number_of_the_paper(record):
-    records = [record(model=name, test_auc=0.99) for name in ("pgnn-p-2l", "ppr", "mlp")]
+    records = [record(model=name, test_auc=0.99) for name in ("pgnn-p-2l", "pagerank", "mlp")]
     (table,) = compare(records, [COLUMNS["grid"]], "paper")
     for row in table.rows:
         cell = table.cell(row, COLUMNS["grid"])

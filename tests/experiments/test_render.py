@@ -53,12 +53,12 @@ def test_markdown_table_begins_after_an_empty_line_and_ends_with_one(many):
 
 def test_markdown_cell_has_ours_and_the_papers(record):
     records = [record(seed=seed, test_auc=auc) for seed, auc in enumerate([0.45, 0.55])]
-    records += [record(model="ppr", test_auc=0.75), record(model="pgnn-p-2l", test_auc=1)]
+    records += [record(model="katz", test_auc=0.75), record(model="pgnn-p-2l", test_auc=1)]
     text = to_markdown(compare(records, [COLUMNS["grid"]], "paper"))
     assert rows_of(text)[2:] == [
         ["GCN", "0.500 ± 0.050 [0.456 ± 0.037]"],
         ["P-GNN-P-2L", "1.000 ± 0.000"],
-        ["ppr", "0.750 ± 0.000"],
+        ["katz", "0.750 ± 0.000"],
     ]
 
 

@@ -35,7 +35,7 @@ def records():
         record(column, model, protocol, seed, float(rng.uniform(0.5, 1)))
         for protocol in ("paper", "released")
         for column in ("grid", "ppi", "email")
-        for model in ("gcn", "pgnn-e-2l", "pgnn-p-2l", "ppr", "shortest path")
+        for model in ("gcn", "pgnn-e-2l", "pgnn-p-2l", "katz", "shortest path")
         for seed in range(3)
     ]
 
@@ -123,12 +123,12 @@ def test_cells_that_differ_are_marked_and_no_others():
             record("grid", "gcn", "paper", 0, near[0]),
             record("grid", "gat", "paper", 0, far[0] + 3 * far[1]),
             record("grid", "gin", "paper", 0, 0.1),
-            record("grid", "ppr", "paper", 0, 0.1),
+            record("grid", "katz", "paper", 0, 0.1),
         ]
     )
     rows = re.findall(r'<tr class="(\w+)"><th scope="row">(.*?)</th>(.*?)</tr>', page, re.S)
     marks = {name: re.findall("[▲▼]", cells) for _, name, cells in rows}
-    assert marks == {"GCN": [], "GAT": ["▲"], "GIN": ["▼"], "ppr": []}
+    assert marks == {"GCN": [], "GAT": ["▲"], "GIN": ["▼"], "katz": []}
     assert [" differs" in cells for _, _, cells in rows] == [False, True, True, False]
     assert "more than two standard deviations" in page
 
@@ -137,7 +137,7 @@ def test_heuristics_stand_in_a_body_of_their_own(page):
     bodies = re.findall(r'<tbody class="(\w+)">(.*?)</tbody>', page, re.S)
     for kind, body in bodies:
         names = re.findall(r'<th scope="row">(.*?)</th>', body)
-        heuristic = {"ppr", "shortest path"}
+        heuristic = {"katz", "shortest path"}
         assert names
         assert all((name in heuristic) == (kind == "heuristics") for name in names)
     assert len(bodies) == 8

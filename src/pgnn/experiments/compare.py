@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pgnn.evaluation.heuristics import HEURISTICS
 from pgnn.experiments.config import Column, is_whole
 from pgnn.names import LABELS, MODELS
 
@@ -64,15 +65,17 @@ class TableOfCells:
 def compare(
     records: Iterable[dict[str, Any]], columns: Sequence[Column], protocol: str
 ) -> list[TableOfCells]:
-    """Return the tables of the columns; models come first, then what needs no learning."""
+    """Return the tables of the columns; models come first, then what needs no learning.
+
+    Rows that this version does not have, such as a heuristic of an earlier one, are left out.
+    """
     runs: dict[tuple[str, str], dict[int, dict[str, Any]]] = {}
     for record in records:  # of one run's records the last counts
         if record["protocol"] == protocol:
             key = (record["model"], record["column"])
             runs.setdefault(key, {})[record["seed"]] = record
     names = {model for model, _ in runs}
-    rows = [model for model in MODELS if model in names]
-    rows += sorted(names - set(MODELS))
+    rows = [name for name in (*MODELS, *HEURISTICS) if name in names]
     tables = []
     for number in sorted({column.table for column in columns}):
         chosen = [column for column in columns if column.table == number]
