@@ -4,8 +4,8 @@ Run `PGNN_DATA=FOLDER python benchmarks/best_seconds.py [--seeds 3]` with nothin
 writes results/best_seconds.json: seconds on the wall to learn (for graphs of links: and to score),
 and those with reading and judging, all cores, with kernels compiled before, and the load of the
 machine before each run, which should be no more than its cores: that is what the run before left.
-Columns are those of protocol `paper`, graphs those of protocol `honest`; the AUC of each run is
-that of results/reproduction.jsonl or links.jsonl.
+Columns are those of protocol `paper`, graphs those of protocol `honest`; the AUC of each run is,
+up to rounding, that of results/reproduction.jsonl or links.jsonl.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def of_karateclub(name: str) -> Peer:
 
 PEERS: dict[str, Peer] = {
     "pgnn-best": best_scores,
-    "SEAL, by PyG's parts, one hop": of_seal(1),
+    "SEAL, by PyG's parts": of_seal(1),
     "SEAL, by PyG's parts, two hops": of_seal(2),
     "GAE of PyG": lambda graph, pairs, seed: gae_scores(graph, pairs, seed=seed),
     "node2vec, by PecanPy": lambda graph, pairs, seed: Node2vec.fit(graph, seed=seed).logits(pairs),

@@ -789,7 +789,10 @@ def _peers_table() -> str:
             f"{auc:.3f} ({_seconds(max(seconds, 0.01))}, {len(runs)} seed{'s' * (len(runs) > 1)})"
         )
 
-    peers = dict.fromkeys(row["peer"] for row in rows)
+    aucs: dict[str, list[float]] = {}
+    for row in rows:
+        aucs.setdefault(row["peer"], []).append(row["auc"])
+    peers = sorted(aucs, key=lambda peer: -statistics.mean(aucs[peer]))
     return _table(["", *graphs], ([peer, *(cell(peer, g) for g in graphs)] for peer in peers))
 
 
