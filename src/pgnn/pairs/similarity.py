@@ -27,6 +27,7 @@ _SWEEPS = 10
 _TEMPERATURES = (2.0, 0.2)  # first and last, in units of a typical edge
 _FLOOR = 1e-7  # below it PageRank is none
 _BLOCK_PAIRS = 8192
+_ONE_THREAD_NODES = 1 << 7  # to start threads for fewer takes longer than they save
 
 SIMILARITY_COLUMNS = (
     "joined",
@@ -76,6 +77,8 @@ def pair_similarities(
     """
     checked = np.sort(as_pairs(pairs, graph.num_nodes), axis=1)  # (v, u) has the same values
     threads = resolve_threads(num_threads)
+    if graph.num_nodes <= _ONE_THREAD_NODES:
+        threads = 1
     generator = np.random.default_rng(rng)
     if graph.weights is not None and weights == "length":
         graph = replace(graph, weights=1 / graph.weights)
