@@ -21,7 +21,7 @@ from typing import Any
 
 from pgnn.evaluation.heuristics import HEURISTICS
 from pgnn.experiments.compare import TableOfCells, compare, label
-from pgnn.experiments.config import COLUMNS, is_whole
+from pgnn.experiments.config import COLUMNS, Column, is_whole
 from pgnn.experiments.store import Store
 from pgnn.names import LABELS, PROTOCOLS, TABLE_ROWS
 
@@ -163,6 +163,11 @@ def _tables_of(protocol: str) -> list[TableOfCells]:
     return compare(_records(), list(COLUMNS.values()), protocol)
 
 
+def _title(column: Column) -> str:
+    """Return what a column is called where both tables stand together."""
+    return column.title + (" (pairs)" if column.table == 2 else "")
+
+
 def _paper_table() -> str:
     """Return the best of each kind, beside the paper's best P-GNN."""
     tables = _tables_of("paper")
@@ -177,7 +182,7 @@ def _paper_table() -> str:
     lines: dict[str, list[str]] = {kind: [] for kind in kinds}
     for table in tables:
         for column in table.columns:
-            head.append(column.title + (" (pairs)" if table.number == 2 else ""))
+            head.append(_title(column))
             published = (column.published(model) for model in _FOUR)
             paper.append(f"{max(mean for mean, _ in filter(None, published)):.3f}")
             for kind, models in kinds.items():
@@ -216,7 +221,7 @@ def _cells_left(protocol: str) -> str:
         }
         short = [f"{row} {runs}" for row, runs in counts.items() if runs < 10]
         if short:
-            columns.append(f"{column.title} ({', '.join(short)})")
+            columns.append(f"{_title(column)} ({', '.join(short)})")
     return "; ".join(columns) or "none"
 
 
@@ -764,10 +769,7 @@ def _best_seconds_table() -> str:
     def line(name: str, rows: list[Mapping[str, Any]]) -> list[str]:
         keys = ("auc", "seconds", "seconds_with_reading")
         auc, learning, in_all = (statistics.mean(row[key] for row in rows) for key in keys)
-        about = name
-        if name in COLUMNS:
-            column = COLUMNS[name]
-            about = column.title + (" (pairs)" if column.table == 2 else "")
+        about = _title(COLUMNS[name]) if name in COLUMNS else name
         return [about, str(len(rows)), f"{auc:.3f}", _seconds(learning), _seconds(in_all)]
 
     titles = ("column or graph", "seeds", "test AUC", "learning", "in all")

@@ -160,6 +160,12 @@ def test_small_columns_train_as_long_and_judge_as_often_as_the_released_code(nam
     assert recipe.patience == 30
 
 
+def test_ppi_has_fewer_epochs_under_released_and_protein_has_not():
+    assert setup_of("ppi", "released", "gcn").recipe.epochs == 300
+    assert setup_of("ppi", "paper", "gcn").recipe.epochs == 1000
+    assert setup_of("protein", "released", "gcn").recipe.epochs == 2000
+
+
 @pytest.mark.parametrize("protocol", ["paper", "released"])
 @pytest.mark.parametrize("name", COLUMNS)
 def test_large_columns_differ_in_their_steps_alone_and_have_time_to_settle(name, protocol):

@@ -144,8 +144,7 @@ _LARGE: dict[str, dict[str, Any]] = {
     "protein": {"eval_every": 3, "batch_graphs": 64, "max_pairs": 50_000},
     "ppi": {"eval_every": 5, "batch_graphs": 1, "max_pairs": 30_000},
 }
-# To save time: under `released` an epoch of PPI is 24 steps, and 2,000 of them take up to an hour.
-# The learning rate has dropped 100 epochs before.
+# To save time: under `released` an epoch of PPI is 24 steps. The learning rate has dropped before.
 _RELEASED_EPOCHS = {"ppi": 300}
 
 

@@ -234,7 +234,7 @@ class Pairs:
         chosen = rng.choice(len(self.graph), count, replace=False, shuffle=False)
         index = torch.from_numpy(chosen).to(self.nodes.device)
         scale = len(self.graph) / count
-        # Chosen rows by index_select, which takes a third of the time of nodes[index].
+        # index_select copies whole rows, nodes[index] number by number.
         nodes, labels, weights = (
             tensor.index_select(0, index) for tensor in (self.nodes, self.labels, self.weights)
         )
