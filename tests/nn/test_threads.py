@@ -6,9 +6,10 @@ import threading
 import time
 
 import pytest
+import torch
 
 from pgnn.nn import threads as _threads
-from pgnn.nn.threads import run_parts
+from pgnn.nn.threads import run_parts, without_denormals
 
 
 @pytest.fixture(params=["torch's", "our own"], autouse=True)
@@ -78,3 +79,37 @@ def test_missing_library_means_no_pool(monkeypatch):
         return
     monkeypatch.setattr(_threads.ctypes, "CDLL", no_library)
     assert find.__wrapped__() is None
+
+
+def share_of_denormals() -> float:
+    """Return which share of tiny products is kept, by an operation that all threads share."""
+    return float(((torch.full((1 << 20,), 1e-20) * 1e-20) != 0).double().mean())
+
+
+def test_denormals_are_zero_on_every_thread_and_only_meanwhile(pool):
+    assert share_of_denormals() == 1  # torch's threads exist before they are told
+    with without_denormals():
+        kept = share_of_denormals()
+        in_new_threads: list[float] = []
+        thread = threading.Thread(target=lambda: in_new_threads.append(share_of_denormals()))
+        thread.start()
+        thread.join()
+    assert kept == (0 if pool == "torch's" else 1)
+    assert in_new_threads == [kept]
+    assert share_of_denormals() == 1
+
+
+def test_denormals_stay_away_where_the_caller_switched_them_off():
+    assert torch.set_flush_denormal(True)
+    try:
+        with without_denormals():
+            pass
+        assert not _threads._has_denormals()
+    finally:
+        torch.set_flush_denormal(False)
+
+
+def test_denormals_come_back_after_an_error(pool):
+    with pytest.raises(ValueError, match="in the middle"), without_denormals():
+        raise ValueError("in the middle")
+    assert share_of_denormals() == 1

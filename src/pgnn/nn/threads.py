@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -53,6 +54,41 @@ def run_parts(work: Callable[[int], None], num_parts: int) -> None:
             thread.join()
     if failures:
         raise failures[0]
+
+
+@contextmanager
+def without_denormals() -> Iterator[None]:
+    """Let all of torch's threads take numbers below 1e-38 for zero.
+
+    A weight that weight decay alone moves shrinks until it is such a number. Processors compute with
+    those many times more slowly, so that training slows down from epoch to epoch. torch can switch
+    them off, but only for the thread that asks. If some threads kept them, results would depend on
+    the number of threads: where torch's threads cannot be told, none is.
+    """
+    start = _torch_pool()
+    if start is None:
+        yield
+        return
+    before: dict[int, bool] = {}
+
+    def switch_off(_: Any = None) -> None:
+        before[threading.get_ident()] = _has_denormals()
+        torch.set_flush_denormal(True)
+
+    def put_back(_: Any = None) -> None:
+        torch.set_flush_denormal(not before.get(threading.get_ident(), True))
+
+    num_threads = torch.get_num_threads()
+    start(_Callback(switch_off), None, num_threads, 0)
+    try:
+        yield
+    finally:
+        start(_Callback(put_back), None, num_threads, 0)
+
+
+def _has_denormals() -> bool:
+    """Return whether this thread computes with numbers below 1e-38."""
+    return bool(torch.full((), 1e-20) * 1e-20 > 0)
 
 
 @cache

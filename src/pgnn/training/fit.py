@@ -23,6 +23,7 @@ from pgnn.errors import PGNNError
 from pgnn.evaluation.metrics import roc_auc, without_rounding
 from pgnn.memory import use_limit_here
 from pgnn.nn import PairDecoder, Positions
+from pgnn.nn.threads import without_denormals
 from pgnn.pairs.sets import Split
 from pgnn.positions.hops import SERIAL_PAIRS
 from pgnn.threads import current_team
@@ -119,7 +120,11 @@ def fit(
     run = _Run(model, decoder, splits, settings, draws, seed)
     if checkpoint is not None and resume:
         run.restore(Path(checkpoint))
-    with torch.random.fork_rng(devices=[]), one_thread(run.largest_batch <= _ONE_THREAD_NODES):
+    with (
+        torch.random.fork_rng(devices=[]),
+        one_thread(run.largest_batch <= _ONE_THREAD_NODES),
+        without_denormals(),
+    ):
         run.train(checkpoint, progress)
     return run.fit
 
