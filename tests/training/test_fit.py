@@ -283,6 +283,18 @@ def test_fit_trains_several_graphs_in_batches(name):
     assert orders == {(0, 1), (1, 0)}
 
 
+def test_fit_computes_without_denormals_and_gives_them_back():
+    """Weights that only decay end there, and would slow training down from epoch to epoch."""
+
+    def product() -> float:
+        return float(torch.full((), 1e-20) * 1e-20)
+
+    meanwhile: list[float] = []
+    start("gcn", progress=lambda _: meanwhile.append(product()))
+    assert meanwhile == [0.0] * SETTINGS.epochs
+    assert product() > 0
+
+
 # ---------------------------------------------------------------------- leaks
 
 

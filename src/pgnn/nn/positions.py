@@ -174,15 +174,11 @@ class Positions:
             raise PGNNError("standing needs exact proximities to whole sets; see from_proximity")
         from pgnn.nn.kernels.positions import standardise_groups
 
-        numbers, group = (tensor.cpu().numpy().reshape(-1) for tensor in (s, self.nearest))
-        reached: Any = slice(None)  # nothing to pick out and to put back, mostly
-        if numbers.size and not (numbers.min() > 0 and group.min() >= 0):
-            reached = np.flatnonzero((numbers > 0) & (group >= 0))
-        logs = torch.from_numpy(numbers[reached]).double().log()
-        standardise_groups(logs.numpy(), group[reached], len(self.members[0]) - 1, 1e-9)
-        standing = np.zeros_like(numbers)
-        standing[reached] = logs.sigmoid_().numpy()
-        return self._with(proximity=torch.from_numpy(standing).view(s.shape).to(s.device))
+        # What is not reached has the logarithm minus infinity, and keeps it: its logistic is 0.
+        logs = s.cpu().double().log()
+        group = self.nearest.cpu().numpy().reshape(-1)
+        standardise_groups(logs.view(-1).numpy(), group, len(self.members[0]) - 1, 1e-9)
+        return self._with(proximity=logs.sigmoid_().to(s.device, s.dtype))
 
     def quantised(self) -> Positions:
         r"""Round exact proximities to 255 levels, evenly spaced in their logarithm.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,8 @@ _ONE_THREAD_NODES = 1 << 9  # to start threads for fewer takes longer than they 
 class AllPairs:
     """Personalised PageRank between all nodes of each graph of a disjoint union.
 
-    It is found once, in 4 bytes for each pair of nodes of a graph. Then PageRank to a set is the
-    mean over its members, which takes far less time than to solve for it.
+    It is found once, in little more than 4 bytes for each pair of nodes of a graph. Then PageRank to
+    a set is the mean over its members, which takes far less time than to solve for it.
 
     Args:
         graphs: The graphs of the union, in their order.
@@ -40,14 +41,16 @@ class AllPairs:
             raise PGNNError(Parameter("graphs"), " must be at least one")
         sizes = np.array([graph.num_nodes for graph in graphs], dtype=np.int64)
         self._starts = np.concatenate([[0], np.cumsum(sizes)])
-        self._numbers = np.empty(int((sizes**2).sum()), dtype=np.float32)
-        place = 0
-        for graph, size in zip(graphs, sizes.tolist(), strict=True):
-            square = self._numbers[place : place + size**2].reshape(size, size)
+        from pgnn.positions.kernels.members import fill_tiles, tiles_of
+
+        places = np.cumsum([0, *(tiles_of(size) for size in sizes.tolist())])
+        self._numbers = np.empty(int(places[-1]), dtype=np.float32)
+        for graph, (start, stop) in zip(graphs, pairwise(places.tolist()), strict=True):
+            size = graph.num_nodes
             threads = 1 if size <= _ONE_THREAD_NODES else None
             each = AnchorSets.from_sets(range(size), size)
-            square[:] = anchor_ppr(graph, each, alpha=alpha, num_threads=threads).T
-            place += size**2
+            ppr = anchor_ppr(graph, each, alpha=alpha, num_threads=threads)
+            fill_tiles(ppr, self._numbers[start:stop])
 
     @checked
     def to_sets(self, sets: AnchorSets | Sequence[Sequence[int]]) -> NDArray[np.float32]:
@@ -58,10 +61,9 @@ class AllPairs:
         Raises:
             PGNNError: If the sets are not of this union.
         """
-        from pgnn.positions.kernels.members import block_of_sums, mean_over_members
+        from pgnn.positions.kernels.members import mean_over_members
 
         sets = AnchorSets.of(sets, int(self._starts[-1]))
         result = np.empty((sets.num_nodes, len(sets)), dtype=np.float32)
-        chunk = block_of_sums()
-        mean_over_members(self._numbers, self._starts, sets.indptr, sets.nodes, chunk, result)
+        mean_over_members(self._numbers, self._starts, sets.indptr, sets.nodes, result)
         return result

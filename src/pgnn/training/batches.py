@@ -31,7 +31,7 @@ _ALL_PAIRS_BYTES = 256 << 20
 # Beyond this many nodes only of dense graphs: where fewer of all pairs are joined, to solve anew
 # takes little longer than the means of what was kept.
 _SPARSE_NODES = 1 << 10
-_DENSE_SHARE = 0.005
+_DENSE_SHARE = 0.001
 
 
 @checked

@@ -66,7 +66,7 @@ def attend(
         tops[v], totals[v] = top, total
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
 def attend_backward(
     indptr: Any,
     indices: Any,

@@ -47,20 +47,28 @@ def group_members(
 def standardise_groups(
     values: NDArray[np.float64], group: NDArray[Any], num_groups: int, least: float
 ) -> None:
-    """Replace each value by (value - mean) / deviation of its group; a deviation is >= `least`."""
+    """Replace each value by (value - mean) / deviation of its group; a deviation is >= `least`.
+
+    Minus infinity stays and counts for nothing, and so it is for a value of group -1.
+    """
     count = np.zeros(num_groups, dtype=np.int64)
     mean = np.zeros(num_groups)
     for j in range(len(values)):
-        count[group[j]] += 1
-        mean[group[j]] += values[j]
+        if group[j] < 0:
+            values[j] = -np.inf
+        if values[j] > -np.inf:
+            count[group[j]] += 1
+            mean[group[j]] += values[j]
     for g in range(num_groups):
         count[g] = max(count[g], 1)
         mean[g] /= count[g]
     deviation = np.zeros(num_groups)
     for j in range(len(values)):
-        values[j] -= mean[group[j]]
-        deviation[group[j]] += values[j] * values[j]
+        if values[j] > -np.inf:
+            values[j] -= mean[group[j]]
+            deviation[group[j]] += values[j] * values[j]
     for g in range(num_groups):
         deviation[g] = max(np.sqrt(deviation[g] / count[g]), least)
     for j in range(len(values)):
-        values[j] /= deviation[group[j]]
+        if values[j] > -np.inf:
+            values[j] /= deviation[group[j]]

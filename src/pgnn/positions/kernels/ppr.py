@@ -31,7 +31,7 @@ def _element(kind: Any) -> Any:
     return kind.element if isinstance(kind, ir.VectorType) else kind
 
 
-class _Rows:
+class RowCode:
     """Emits vector instructions on rows of contiguous arrays `[n, 16]`."""
 
     def __init__(self, context: Any, builder: Any, signature: Any, args: Any) -> None:
@@ -141,11 +141,11 @@ class _Rows:
         return result
 
 
-def _code(body: Callable[[_Rows, Any], None]) -> Callable[..., Any]:
+def code_of_rows(body: Callable[[RowCode, Any], None]) -> Callable[..., Any]:
     """Adapt `body(rows, args)` to numba's code generator signature."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        body(_Rows(context, builder, signature, args), args)
+        body(RowCode(context, builder, signature, args), args)
         return context.get_dummy_value()
 
     return codegen
@@ -167,7 +167,7 @@ def _advance_row(
 ) -> Any:
     """Do one row of `advance`; `largest` is one row, the largest residual of each lane."""
 
-    def body(rows: _Rows, args: Any) -> None:
+    def body(rows: RowCode, args: Any) -> None:
         builder, v, zero, vector = rows.builder, args[4], ir.Constant(_I64, 0), rows.vector(3)
         total = rows.sum_neighbours(vector)
         landed = rows.add_product(rows.load(6, v), rows.splat(rows.item(5, v), vector), total)
@@ -178,7 +178,7 @@ def _advance_row(
         rows.store(7, v, rows.add_product(old, rows.splat(args[8], vector), change))
 
     arrays = (indptr, indices, entries, current, types.int64, scale, source, previous)
-    return types.void(*arrays, types.float64, largest), _code(body)
+    return types.void(*arrays, types.float64, largest), code_of_rows(body)
 
 
 @intrinsic
@@ -196,7 +196,7 @@ def _settle_row(
 ) -> Any:
     """Do one row of `settle`; `largest` is one row, the largest of what is left in each lane."""
 
-    def body(rows: _Rows, args: Any) -> None:
+    def body(rows: RowCode, args: Any) -> None:
         builder, v, zero = rows.builder, args[4], ir.Constant(_I64, 0)
         total = rows.sum_neighbours(_DOUBLES)
         own = rows.cast(rows.load(3, v), _DOUBLES)
@@ -207,7 +207,7 @@ def _settle_row(
         rows.store(8, zero, rows.larger_size(rows.load(8, zero), left))
 
     arrays = (indptr, indices, entries, correction, types.int64, scale, left_over, solution)
-    return types.void(*arrays, largest), _code(body)
+    return types.void(*arrays, largest), code_of_rows(body)
 
 
 @njit(nogil=True, cache=True)
