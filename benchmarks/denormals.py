@@ -1,9 +1,10 @@
 """What numbers below 1e-38 cost: GraphSAGE on PPI, with them and without.
 
-Run `PGNN_DATA=FOLDER python benchmarks/denormals.py`. Weights that weight decay alone moves shrink to
-denormal numbers, with which processors compute many times more slowly; `fit` takes those for zero
-(`pgnn.nn.threads.without_denormals`). The same run is timed with that switched off: seconds of the
-processor per epoch on one thread, the median of each ten epochs. It writes results/denormals.json.
+Run `PGNN_DATA=FOLDER python benchmarks/denormals.py`. Weights that weight decay alone moves shrink
+to denormal numbers, with which processors compute many times more slowly; `fit` takes those for
+zero (`pgnn.nn.threads.without_denormals`). The same run is timed with that switched off: seconds of
+the processor per epoch on one thread, the median of each ten epochs. It writes
+results/denormals.json.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def seconds_by_tens(switch: Any) -> tuple[list[float], float | None]:
     seconds: list[float] = []
     last = time.process_time()
 
-    def note(epoch: Epoch, _: int) -> None:
+    def note(_epoch: Epoch, _most: int) -> None:
         nonlocal last
         now = time.process_time()
         seconds.append(now - last)
@@ -53,7 +54,7 @@ def main() -> None:
     def kept() -> AbstractContextManager[None]:
         return nullcontext()
 
-    rows = []
+    rows: list[dict[str, Any]] = []
     for title, switch in (("taken for zero", without_denormals), ("kept", kept)):
         seconds, auc = seconds_by_tens(switch)
         rows.append({"denormals": title, "val_auc": auc, "seconds_per_epoch_by_tens": seconds})

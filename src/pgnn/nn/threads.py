@@ -60,10 +60,10 @@ def run_parts(work: Callable[[int], None], num_parts: int) -> None:
 def without_denormals() -> Iterator[None]:
     """Let all of torch's threads take numbers below 1e-38 for zero.
 
-    A weight that weight decay alone moves shrinks until it is such a number. Processors compute with
-    those many times more slowly, so that training slows down from epoch to epoch. torch can switch
-    them off, but only for the thread that asks. If some threads kept them, results would depend on
-    the number of threads: where torch's threads cannot be told, none is.
+    A weight that weight decay alone moves shrinks until it is such a number. Processors compute
+    with those many times more slowly, so that training slows down from epoch to epoch. torch can
+    switch them off, but only for the thread that asks. If some threads kept them, results would
+    depend on the number of threads: where torch's threads cannot be told, none is.
     """
     start = _torch_pool()
     if start is None:

@@ -20,8 +20,8 @@ _ONE_THREAD_NODES = 1 << 9  # to start threads for fewer takes longer than they 
 class AllPairs:
     """Personalised PageRank between all nodes of each graph of a disjoint union.
 
-    It is found once, in little more than 4 bytes for each pair of nodes of a graph. Then PageRank to
-    a set is the mean over its members, which takes far less time than to solve for it.
+    It is found once, in little more than 4 bytes for each pair of nodes of a graph. Then PageRank
+    to a set is the mean over its members, which takes far less time than to solve for it.
 
     Args:
         graphs: The graphs of the union, in their order.

@@ -1,8 +1,8 @@
 """Means over the members of sets of numbers between all nodes. Imported when first used.
 
 What is kept of a graph is cut into tiles of 16 nodes v: a tile `[size, 16]` has one row per node u,
-which is one cache line. A set's sum over u stays in a register, and a tile stays in the second-level
-cache while all sets read it.
+which is one cache line. A set's sum over u stays in a register, and a tile stays in the
+second-level cache while all sets read it.
 """
 
 from __future__ import annotations

@@ -43,9 +43,11 @@ class RowCode:
         return self.context.make_array(kind)(self.context, self.builder, value).data
 
     def item(self, place: int, index: Any) -> Any:
+        """A number of an array."""
         return self.builder.load(self.builder.gep(self.data(place), [index]))
 
     def pointer(self, start: Any, row: Any, vector: Any) -> Any:
+        """Where a row begins."""
         first = self.builder.gep(start, [self.builder.mul(row, ir.Constant(_I64, LANES))])
         return self.builder.bitcast(first, vector.as_pointer())
 
@@ -54,9 +56,11 @@ class RowCode:
         return _SINGLES if self.types[place].dtype == types.float32 else _DOUBLES
 
     def load(self, place: int, row: Any) -> Any:
+        """A row of an array."""
         return self.load_from(self.data(place), row, self.vector(place))
 
     def load_from(self, start: Any, row: Any, vector: Any) -> Any:
+        """A row of the array that begins at `start`."""
         value = self.builder.load(self.pointer(start, row, vector))
         value.align = 4
         return value
@@ -69,10 +73,12 @@ class RowCode:
         return (self.builder.fpext if widen else self.builder.fptrunc)(value, target)
 
     def store(self, place: int, row: Any, value: Any) -> None:
+        """Write a row of an array."""
         pointer = self.pointer(self.data(place), row, value.type)
         self.builder.store(value, pointer).align = 4
 
     def splat(self, number: Any, vector: Any) -> Any:
+        """A row with the same number in all lanes."""
         number = self.cast(number, vector.element)
         nothing = ir.Constant(vector, ir.Undefined)
         single = self.builder.insert_element(nothing, number, ir.Constant(_I32, 0))
@@ -80,6 +86,7 @@ class RowCode:
         return self.builder.shuffle_vector(single, nothing, same_lane)
 
     def add_product(self, total: Any, a: Any, b: Any) -> Any:
+        """A total and a product, rounded once where the processor can."""
         return self.builder.fadd(total, self.builder.fmul(a, b, flags=_FUSED), flags=_FUSED)
 
     def larger_size(self, size: Any, value: Any) -> Any:
