@@ -615,6 +615,15 @@ def _train_table() -> str:
     )
 
 
+def _denormals() -> str:
+    zero, kept = (row["seconds_per_epoch_by_tens"] for row in _read("denormals.json")["rows"])
+    return (
+        f"with denormal numbers an epoch takes {_seconds(kept[1])} at first and "
+        f"{_seconds(kept[-1])} after {10 * len(kept)} epochs, without them {_seconds(zero[1])} and "
+        f"{_seconds(zero[-1])} ({_times(kept[-1] / zero[-1])})"
+    )
+
+
 def _memory_kept_table() -> str:
     titles = ("model, nodes, sets", "command", "limit", "peak", "of the limit", "processor time")
     return _table(
@@ -1052,6 +1061,12 @@ CLAIMS = {
         "pgnn bench train --json",
         "bench_train.json",
         _train_table,
+    ),
+    "denormals": Claim(
+        "What denormal numbers cost in training",
+        "python benchmarks/denormals.py",
+        "denormals.json",
+        _denormals,
     ),
     "directions-table": Claim(
         "Directed links: AUC and the AUC of directions",
