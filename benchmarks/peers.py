@@ -1,9 +1,9 @@
 """pgnn beside other libraries: the same hidden links, in one run.
 
-Run `PGNN_DATA=FOLDER python benchmarks/peers.py [--graph usair ...] [--seeds 3]`; node2vec needs
-the extra `peers`. karateclub asks for libraries of 2022, but embeddings of it work beside those of
-today: `pip install --no-deps karateclub==1.3.3 pygsp`, then `pip install pandas python-louvain
-python-Levenshtein tqdm six`. What is not installed is left out, and named.
+Run `PGNN_DATA=FOLDER python benchmarks/peers.py [--graph usair ...] [--peer WORD ...] [--seeds 3]`;
+node2vec needs the extra `peers`. karateclub asks for libraries of 2022, but embeddings of it work
+beside those of today: `pip install --no-deps karateclub==1.3.3 pygsp`, then `pip install pandas
+python-louvain python-Levenshtein tqdm six`. What is not installed is left out, and named.
 
 A tenth of the edges of a public graph is hidden (protocol "honest" of `pgnn reproduce links`),
 every peer learns from the rest on one thread, and is asked about the hidden edges and as many pairs
@@ -106,6 +106,7 @@ def main() -> None:
     """Ask every peer, and write what each found as soon as it did."""
     parser = argparse.ArgumentParser(description="pgnn beside other libraries")
     parser.add_argument("--graph", action="append", help="one of the public graphs; default: three")
+    parser.add_argument("--peer", action="append", help="only peers with this in their name")
     parser.add_argument("--seeds", type=int, default=3)
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -114,7 +115,12 @@ def main() -> None:
     absent = [library for library, reason in reasons.items() if reason]
     for library in absent:
         print(f"without {library}: {reasons[library]}", file=sys.stderr)
-    peers = {name: peer for name, peer in PEERS.items() if not any(word in name for word in absent)}
+    peers = {
+        name: peer
+        for name, peer in PEERS.items()
+        if not any(word in name for word in absent)
+        and any(word in name for word in options.peer or [""])
+    }
     libraries = ["networkx", "torch-geometric"]
     libraries += [] if "PecanPy" in absent else ["pecanpy", "gensim"]
     libraries += [] if "karateclub" in absent else ["karateclub"]
