@@ -13,10 +13,12 @@ def on_ranks(size, work, timeout=60):
     """Call work(group) on each of `size` ranks at once, and return the results by rank."""
     store = dist.HashStore()
     results, failures = {}, []
+    connections = []  # kept until all ranks are finished: others may still be connecting
 
     def run(rank):
         try:
             gloo = dist.ProcessGroupGloo(store, rank, size, timedelta(seconds=timeout))
+            connections.append(gloo)
             group = Group(rank, size, gloo)
             with working_with(group):
                 results[rank] = work(group)
