@@ -2,7 +2,7 @@
 
 `python benchmarks/ablations.py` writes results/ablations.json, which docs/reproduction.md cites.
 Cells without a change are runs of results/reproduction.jsonl. Real data come from $PGNN_DATA or the
-cache. It takes about a quarter of an hour; a run that was stopped goes on.
+cache. It takes about half an hour; a run that was stopped goes on.
 """
 
 from __future__ import annotations
@@ -40,6 +40,11 @@ CASES: tuple[tuple[str, str, Any, dict[str, Any]], ...] = (
         ("communities-t", model, "released", change)
         for model in ("gcn", "pgnn-e-1l")
         for change in ({}, {"decoder": "distance"}, {"standardize": "feature"})
+    ),
+    *(
+        ("ppi", model, "released", change)
+        for model in ("pgnn-e-2l", "gcn")
+        for change in ({}, {"decoder": "distance"})
     ),
 )
 
