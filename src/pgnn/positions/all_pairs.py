@@ -37,12 +37,12 @@ class AllPairs:
 
     @checked
     def __init__(self, graphs: Sequence[Graph], *, alpha: float) -> None:
+        from pgnn.positions.kernels.members import fill_tiles, tiles_of
+
         if len(graphs) == 0:
             raise PGNNError(Parameter("graphs"), " must be at least one")
         sizes = np.array([graph.num_nodes for graph in graphs], dtype=np.int64)
         self._starts = np.concatenate([[0], np.cumsum(sizes)])
-        from pgnn.positions.kernels.members import fill_tiles, tiles_of
-
         places = np.cumsum([0, *(tiles_of(size) for size in sizes.tolist())])
         self._numbers = np.empty(int(places[-1]), dtype=np.float32)
         for graph, (start, stop) in zip(graphs, pairwise(places.tolist()), strict=True):
