@@ -110,6 +110,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     options = parser.parse_args()
     torch.set_num_threads(1)
+    torch.set_flush_denormal(True)  # as `pgnn.training.fit` does for its own
     wanted = options.graph or ["usair", "ns", "power"]
     reasons = {"PecanPy": why_not(), "karateclub": why_no_karateclub()}
     absent = [library for library, reason in reasons.items() if reason]
