@@ -25,9 +25,11 @@ from pgnn.io.graph_files import read_graph
 from pgnn.nn.heads import PairHeads
 from pgnn.pairs.columns import column_names
 from pgnn.pairs.sets import PairSet, Split
+from pgnn.training.column_scale import ColumnScale
 from pgnn.training.fit_heads import HeadData, fit_heads
 from pgnn.training.learner import make_learner
-from pgnn.training.pair_learner import MEMBERS, ColumnScale, PairLearner, make_pair_learner
+from pgnn.training.pair_learner import PairLearner, make_pair_learner
+from pgnn.training.pair_model import MEMBERS
 from pgnn.training.recipe import Recipe
 from pgnn.training.splits import split_links
 

@@ -11,14 +11,12 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from pgnn.errors import PGNNError
-from pgnn.evaluation.calibration import Calibration, fit_calibration
+from pgnn.evaluation.calibration import fit_calibration
 from pgnn.graph import Graph
 from pgnn.memory import least_needed
-from pgnn.names import Task
-from pgnn.nn.heads import PairHeads
 from pgnn.pairs.codes import as_pairs, edge_codes, is_among, ordered_pairs
 from pgnn.pairs.columns import (
     LINKS,
@@ -37,65 +35,18 @@ from pgnn.positions import AnchorSets, anchor_ppr, sample_anchor_sets
 from pgnn.training.anchors import PlacedAnchors, RunAnchors, place_anchors
 from pgnn.training.batches import default_num_sets
 from pgnn.training.checkpoint import check_widths, load_checkpoint, save_checkpoint
+from pgnn.training.column_scale import ColumnScale
 from pgnn.training.fit import Fit, Progress
 from pgnn.training.fit_heads import LINEAR_LINKS, HeadData, fit_heads
 from pgnn.training.learner import feature_scale, read_feature_scale, usable_device
+from pgnn.training.pair_model import PairModel, make_pair_model
 from pgnn.training.proposals import propose_negatives
 from pgnn.training.recipe import Recipe
-from pgnn.training.seeds import Purpose, generator_of, seed_of
-
-NUM_KNOTS = 201
-
-
-@dataclass(frozen=True, eq=False)
-class ColumnScale:
-    """A table for each column: a value becomes the normal score of its quantile.
-
-    Columns of different graphs then compare, and a head meets no number far from those it knows:
-    beyond the ends of a table the score is that of the end.
-
-    Attributes:
-        knots: Values in ascending order, float32 `[columns, NUM_KNOTS]`.
-        scores: Their normal scores, float32 `[columns, NUM_KNOTS]`.
-    """
-
-    knots: NDArray[np.float32]
-    scores: NDArray[np.float32]
-
-    @classmethod
-    def of(cls, values: NDArray[np.floating]) -> ColumnScale:
-        """Measure columns `[m, columns]`; equal values share the middle of their quantiles."""
-        from scipy.special import ndtri
-
-        steps = NUM_KNOTS - 1
-        quantiles = np.quantile(values, np.linspace(0, 1, NUM_KNOTS), axis=0).T
-        knots = np.empty_like(quantiles, dtype=np.float32)
-        scores = np.empty_like(knots)
-        for column, row in enumerate(quantiles.astype(np.float32)):
-            distinct, first = np.unique(row, return_index=True)
-            last = np.append(first[1:], NUM_KNOTS) - 1
-            middle = np.clip((first + last) / 2 / steps, 0.5 / steps, 1 - 0.5 / steps)
-            knots[column], scores[column] = distinct[-1], ndtri(middle[-1])  # fills the tail
-            knots[column, : len(distinct)], scores[column, : len(distinct)] = (
-                distinct,
-                ndtri(middle),
-            )
-        return cls(knots, scores)
-
-    def __call__(self, values: NDArray[np.floating]) -> NDArray[np.float32]:
-        """Return the normal scores of columns, float32 `[m, columns]`."""
-        scaled = np.empty(values.shape, dtype=np.float32)
-        for column in range(values.shape[1]):
-            scaled[:, column] = np.interp(
-                values[:, column], self.knots[column], self.scores[column]
-            )
-        return scaled
-
+from pgnn.training.seeds import Purpose, generator_of
 
 Floats = NDArray[np.float32]
 
 KIND = "pair learner"  # in the description of a file
-MEMBERS = 8
 NUM_DRAWS = 2  # of anchor-sets, for positions
 MISSING = 0.1  # links missing for each that is there, as training assumes
 _MAX_POSITIVES = 60_000  # learnt from, over all graphs
@@ -105,10 +56,8 @@ _NEGATIVES = (6, 20, 400_000)  # least and most per link, and how many are aimed
 _AROUND_POSITIVES = 800_000
 _AROUND_NEGATIVES = (1, 20, 500_000)
 _AROUND_WIDTH = 128
-_AROUND_MEMBERS = 4
 _MAX_LABELLED = 240_000  # learnt from in task "pair", over all graphs
 _LABELLED_PER_GRAPH = 2000  # but as many of each graph of many
-_DROPOUT = 0.1  # of task "pair", whose graphs differ more than those of links
 _VAL_PAIRS = 40_000  # that rounds are judged by, over all graphs
 _BLOCK_PAIRS = 1 << 18  # described and scored at once
 _KEPT = 0.3  # least share of links that must stay when those of lone nodes are left out
@@ -122,71 +71,6 @@ _DAMAGED = (
     *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError),
     MemoryError,
 )
-
-
-class PairModel(nn.Module):
-    """The heads, the tables that columns are scaled by, and the line that calibrates logits.
-
-    Args:
-        task: What the model is asked about pairs.
-        num_features: Number of features per node; 0 for none.
-        width: Width of the heads.
-        links: Which pairs may be links.
-        around: Whether task "link" reads the features around both nodes, too.
-    """
-
-    knots: Tensor
-    scores: Tensor
-    line: Tensor
-
-    def __init__(
-        self,
-        task: Task,
-        num_features: int,
-        width: int,
-        links: Links = "any",
-        *,
-        around: bool = False,
-    ) -> None:
-        super().__init__()
-        count = len(column_names(task, links))
-        # In means over neighbours the other end of a link is one of them, so task "link" reads
-        # none, or those of `Surroundings`, without the link.
-        inputs = num_features if task == "link" else 2 * num_features
-        drop = 0.0 if task == "link" else _DROPOUT
-        self.heads = PairHeads(
-            count,
-            inputs,
-            num_members=_AROUND_MEMBERS if around else MEMBERS,
-            width=width,
-            feature_width=width if around else 32,
-            dropout=drop,
-            ordered=task == "link" and links != "any",
-            around=around,
-        )
-        self.register_buffer("knots", torch.zeros(count, NUM_KNOTS))
-        self.register_buffer("scores", torch.zeros(count, NUM_KNOTS))
-        self.register_buffer("line", torch.tensor([1.0, 0.0], dtype=torch.float64))
-
-    @property
-    def column_scale(self) -> ColumnScale:
-        """The tables that columns are scaled by."""
-        return ColumnScale(self.knots.cpu().numpy(), self.scores.cpu().numpy())
-
-    @property
-    def calibration(self) -> Calibration:
-        """The line through logits."""
-        slope, offset = self.line.tolist()
-        return Calibration(slope, offset)
-
-    def set_column_scale(self, scale: ColumnScale) -> None:
-        """Take over tables."""
-        self.knots.copy_(torch.from_numpy(scale.knots))
-        self.scores.copy_(torch.from_numpy(scale.scores))
-
-    def set_calibration(self, calibration: Calibration) -> None:
-        """Take over a line."""
-        self.line.copy_(torch.tensor([calibration.slope, calibration.offset]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -550,7 +434,7 @@ class PairLearner:
             if num_sets < 1:
                 raise ValueError("its number of sets makes no sense")
             around = description.get("around", False) is True
-            model = _make_model(recipe, 0 if mean is None else len(mean), links, around=around)
+            model = make_pair_model(recipe, 0 if mean is None else len(mean), links, around=around)
             anchors = RunAnchors.from_tensors(tensors, num_sets)
             learner = PairLearner(recipe, model, num_sets, mean, scale, links, anchors)
             learner.model.load_state_dict(_under(tensors, "model."))
@@ -683,16 +567,9 @@ def make_pair_learner(
     if recipe.task == "link" and len(kinds) == 1:
         (links,) = kinds
     num_features = 0 if mean is None else len(mean)
-    model = _make_model(recipe, num_features, links, around=around).to(usable_device(device))
+    model = make_pair_model(recipe, num_features, links, around=around).to(usable_device(device))
     num_sets = recipe.num_sets or default_num_sets(largest, 1.0)
     return PairLearner(recipe, model, num_sets, mean, scale, links)
-
-
-def _make_model(recipe: Recipe, num_features: int, links: Links, *, around: bool) -> PairModel:
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(seed_of(recipe.seed, Purpose.HEAD))
-        width = recipe.hidden_channels or 64
-        return PairModel(recipe.task, num_features, width, links, around=around)
 
 
 def _neighbour_mean(graph: Graph, x: Floats) -> Floats:

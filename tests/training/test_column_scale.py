@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
-from pgnn.training.pair_learner import NUM_KNOTS, ColumnScale
+from pgnn.training.column_scale import NUM_KNOTS, ColumnScale
 
 
 def test_scores_of_many_different_values_are_normal():
