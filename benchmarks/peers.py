@@ -134,19 +134,17 @@ def main() -> None:
     for peer in peers.values():  # loads libraries and compiles kernels
         peer(tiny, tiny_pairs.pairs, 0)
     known = {(row["graph"], row["peer"], row["seed"]) for row in document["rows"]}
-    for link_graph in find_link_graphs().graphs:
-        if link_graph.name not in wanted:
-            continue
-        whole = link_graph.read()
-        for seed in range(options.seeds):
-            visible, test = hide_links(whole, "honest", seed=seed)
+    graphs = {name: find_link_graphs(name).graphs[0].read() for name in wanted}
+    for seed in range(options.seeds):  # a run that is cut off has whole seeds, but for the last
+        for graph in wanted:
+            visible, test = hide_links(graphs[graph], "honest", seed=seed)
             for name, peer in peers.items():
-                if (link_graph.name, name, seed) in known:
+                if (graph, name, seed) in known:
                     continue
                 start, clock = time.process_time(), time.perf_counter()
                 auc = roc_auc(test.labels, peer(visible, test.pairs, seed))
                 row = {
-                    "graph": link_graph.name,
+                    "graph": graph,
                     "peer": name,
                     "seed": seed,
                     "auc": auc,
