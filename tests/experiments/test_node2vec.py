@@ -1,6 +1,9 @@
 """node2vec with logistic regression, the optional peer."""
 
+import os
+import subprocess
 import sys
+import textwrap
 
 import numpy as np
 import pytest
@@ -50,3 +53,19 @@ def test_node2vec_finds_communities():
     assert not peer.embedding[20].any()
     assert peer(np.array([[1, 2], [11, 12]])).min() > peer(np.array([[1, 12], [2, 11]])).max()
     assert set(node2vec.versions()) == {"pecanpy", "gensim"}
+
+
+def test_walks_leave_torchs_threads_as_they_were():
+    """In a process of its own, because numba starts its threads once."""
+    code = """
+        import torch
+        from pgnn.experiments.node2vec import _one_numba_thread
+        torch.set_num_threads(1)
+        with _one_numba_thread():
+            pass
+        print(torch.get_num_threads())
+    """
+    environment = {**os.environ, "NUMBA_NUM_THREADS": "2"}
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    told = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    assert told.stdout.split() == ["1"]

@@ -135,12 +135,18 @@ def _embed(graph: Graph, seed: int) -> NDArray[np.float32]:
 
 @contextmanager
 def _one_numba_thread() -> Iterator[None]:
-    """Walk on one thread, as all rows of the benchmark are run."""
-    import numba
+    """Walk on one thread, as all rows of the benchmark are run.
 
-    before = numba.get_num_threads()
+    numba starts its threads by OpenMP, which then counts them as torch's, too: without a word
+    what torch trains next in this process would run on all cores.
+    """
+    import numba
+    import torch
+
+    of_torch, before = torch.get_num_threads(), numba.get_num_threads()
     numba.set_num_threads(1)
     try:
         yield
     finally:
         numba.set_num_threads(before)
+        torch.set_num_threads(of_torch)
