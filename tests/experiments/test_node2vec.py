@@ -61,6 +61,7 @@ def test_walks_leave_torchs_threads_as_they_were():
         import torch
         from pgnn.experiments.node2vec import _one_numba_thread
         torch.set_num_threads(1)
+        torch.get_num_threads()  # as any computation does: torch would set them anew at its first
         with _one_numba_thread():
             pass
         print(torch.get_num_threads())
