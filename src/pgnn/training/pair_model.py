@@ -14,7 +14,7 @@ from pgnn.training.recipe import Recipe
 from pgnn.training.seeds import Purpose, seed_of
 
 MEMBERS = 8
-_AROUND_MEMBERS = 4
+_AROUND_MEMBERS = 4  # wider ones, which cost more each
 _WIDTH = 64
 _DROPOUT = 0.1  # of task "pair", whose graphs differ more than those of links
 
